@@ -64,7 +64,8 @@ package final class Assignments: Service, Sendable {
         try journal.documents(kind: Kind.guidance.rawValue)
       }
       for (key, document) in kept {
-        guard let subject = SubjectID(key), let judged = judged(document), judged != document else {
+        guard let subject = SubjectID(key), let judged = judged(document, of: subject), judged != document
+        else {
           continue
         }
         try await store(.guidance, judged, to: subject)
@@ -73,11 +74,11 @@ package final class Assignments: Service, Sendable {
   }
 
   /// Returns the document of guidance as the present authorisations allow it.
-  private func judged(_ document: [UInt8]) -> [UInt8]? {
+  private func judged(_ document: [UInt8], of subject: SubjectID) -> [UInt8]? {
     var reader = FieldReader(document[...])
     guard var request = try? GuidanceRequest(from: &reader) else { return nil }
     guard case .subject(var moving) = request.destination else { return document }
-    moving.isWithheld = !Gate(authorisations.view, for: .operator).showsFully(moving.subject)
+    moving.isWithheld = !authorisations.view.guides(subject, to: moving.subject)
     request.destination = .subject(moving)
     return request.encoded
   }
@@ -101,7 +102,7 @@ package final class Assignments: Service, Sendable {
   ///   start may find the document.
   package func assign(_ kind: Kind, _ document: [UInt8]?, to subject: SubjectID) async throws {
     try await turns.withLock {
-      let allowed = kind == .guidance ? document.flatMap { judged($0) } : document
+      let allowed = kind == .guidance ? document.flatMap { judged($0, of: subject) } : document
       try await store(kind, allowed ?? document, to: subject)
     }
   }

@@ -39,7 +39,7 @@ package struct StateCache: Sendable {
 
     /// Returns the ranging as a reader may learn it; nil where it has nothing to tell.
     func passed(_ gate: Gate) -> RangingWord? {
-      guard !gate.view.isOpen else { return self }
+      guard !gate.isOpen else { return self }
       guard gate.showsFully(.observer(key.observer), of: key.application) else { return nil }
       var passed = self
       passed.beacons.removeAll { !gate.showsFully(.beacon($0.beacon), of: key.application) }

@@ -87,6 +87,8 @@ enum ErasureText {
     "recordings": ("recording of all inputs, as a whole", "recordings of all inputs, as a whole"),
     "persons": ("mark that it is a person", "marks that it is a person"),
     "acceptances": ("acceptance as an observer", "acceptances as an observer"),
+    "shares": ("share of where it is", "shares of where it is"),
+    "looks": ("entry of looks", "entries of looks"),
     "formerNames": ("record of its names", "records of its names"),
     "notifications": ("memory of notifications", "memories of notifications"),
   ]

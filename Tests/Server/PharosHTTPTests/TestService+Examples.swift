@@ -46,6 +46,17 @@ extension TestService {
     try #require(
       try await request("PUT", subject, body: #"{"state":"always","person":true}"#).status == 200
     )
+    for (subject, viewer) in [("visitor", "guest"), ("guest", "visitor")] {
+      let share = "/v1/subjects/\(subject)/shares/\(viewer)"
+      try #require(try await request("PUT", share, body: #"{"state":"accepted"}"#).status == 200)
+    }
+    try backend.authorisations.looks.record(
+      at: .observer(.name("visitor")),
+      by: .observer(.name("guest")),
+      .friends,
+      .full,
+      now: backend.clock()
+    )
     try #require(try await request("POST", "/v1/tokens", body: Self.token).status == 201)
     try #require(try await request("POST", "/v1/observers/front-desk/keys", body: "{}").status == 201)
     try #require(try await request("POST", "/v1/webhooks", body: Self.webhook).status == 201)
@@ -125,7 +136,8 @@ extension TestService {
     let comparison = (try? backend.journal.documents(kind: "comparison"))?.first?.key ?? "none"
     let file = "app.js"
     var example = path.replacing("{app}", with: "shop").replacing("{name}", with: "tills")
-      .replacing("{subject}", with: "visitor").replacing("{sequence}", with: "1")
+      .replacing("{subject}", with: "visitor").replacing("{viewer}", with: "guest")
+      .replacing("{sequence}", with: "1")
       .replacing("{file}", with: file).replacing("{building}", with: "main")
       .replacing("{level}", with: "0").replacing("{key}", with: key)
       .replacing(
@@ -222,6 +234,8 @@ extension TestService {
       Change("DELETE", "/v1/subjects/{subject}/itinerary", status: 204),
       Change("PUT", "/v1/subjects/{subject}/guidance", Self.guidance, status: 200),
       Change("DELETE", "/v1/subjects/{subject}/guidance", status: 204),
+      Change("PUT", "/v1/subjects/{subject}/shares/{viewer}", #"{"state":"accepted"}"#, status: 200),
+      Change("DELETE", "/v1/subjects/{subject}/shares/{viewer}", status: 204),
       Change("DELETE", "/v1/subjects/{subject}", status: 200),
       Change("DELETE", "/v1/beacons/{id}", status: 204),
       Change("DELETE", "/v1/observers/{id}", status: 204), Change("DELETE", "/v1/zones/{id}", status: 204),

@@ -114,7 +114,7 @@ struct TestService {
     let server = PharosServer(owner: owner, configuration: configuration, logger: logger)
     owner.attach(to: server)
     try owner.recordNames(by: clock.wall, logger: logger)
-    let authorisations = try Authorisations(store: journal)
+    let authorisations = try Authorisations(store: journal, clock: clock.wall)
     let commitPublisher = CommitPublisher(
       hub: server.hub,
       store: journal,

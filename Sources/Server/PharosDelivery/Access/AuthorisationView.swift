@@ -19,6 +19,12 @@ package struct AuthorisationView: Sendable {
   private(set) var accuracies: [String: AccuracyPolicy] = [:]
   /// The temporary full accuracies, by application.
   private(set) var temporary: [String: TemporaryAccuracy] = [:]
+  /// What subjects share with others: requests, answers and what holds.
+  private(set) var shares: [Share.Key: Share] = [:]
+  /// The keys of accepted shares, by each form of the subject that shares.
+  private var sharing: [SubjectID: Set<Share.Key>] = [:]
+  /// The time at which the first of the shares ends; nil if none does.
+  private(set) var firstEndOfShares: Timestamp?
   /// The applications that have an entry about a subject.
   private var applications: [SubjectID: Set<String>] = [:]
   /// The subjects with an entry, by each of their forms.
@@ -42,6 +48,32 @@ package struct AuthorisationView: Sendable {
     case .always: accuracy(of: application, isLive: isLive)
     case .whenInUse: isLive ? accuracy(of: application, isLive: isLive) : nil
     case .notDetermined, .restricted, .denied: nil
+    }
+  }
+
+  /// Returns how finely a subject lets another one learn where it is; nil if it does not.
+  ///
+  /// Of several shares between two devices the strictest holds, as of decisions.
+  package func shared(_ subject: SubjectID, with viewer: SubjectID) -> AccuracyAuthorisation? {
+    guard !sharing.isEmpty else { return nil }
+    let forms = viewer.forms
+    return sharing(subject).filter { !$0.viewer.deviceForms.isDisjoint(with: forms) }
+      .compactMap { shares[$0]?.accuracy }.min()
+  }
+
+  /// Returns whether a subject lets anybody learn where it is.
+  func isShared(_ subject: SubjectID) -> Bool { !sharing.isEmpty && !sharing(subject).isEmpty }
+
+  private func sharing(_ subject: SubjectID) -> Set<Share.Key> {
+    subject.forms.reduce(into: []) { $0.formUnion(sharing[$1] ?? []) }
+  }
+
+  /// Returns whether an application may speak for a subject: a decision lets it learn where the subject is.
+  package func speaks(_ application: String, for subject: SubjectID) -> Bool {
+    guard deciding(about: subject).contains(application) else { return false }
+    return switch state(application: application, subject: subject) {
+    case .always, .whenInUse: true
+    case .notDetermined, .restricted, .denied: false
     }
   }
 
@@ -98,6 +130,26 @@ package struct AuthorisationView: Sendable {
       subjects[form]?.remove(key.subject)
       if subjects[form]?.isEmpty == true { subjects[form] = nil }
     }
+  }
+
+  /// Makes, replaces or, without a value, ends a share.
+  mutating func setShare(_ share: Share?, of key: Share.Key) {
+    revision += 1
+    shares[key] = share
+    for form in key.subject.deviceForms {
+      if share?.state == .accepted {
+        sharing[form, default: []].insert(key)
+      } else {
+        sharing[form]?.remove(key)
+        if sharing[form]?.isEmpty == true { sharing[form] = nil }
+      }
+    }
+    firstEndOfShares = shares.values.compactMap(\.until).min()
+  }
+
+  /// Ends the shares whose end has come.
+  mutating func endShares(at now: Timestamp) {
+    for (key, share) in shares where share.until.map({ $0 <= now }) ?? false { setShare(nil, of: key) }
   }
 
   /// Sets the accuracies of the applications, and ends the temporary ones of those whose policy changes.

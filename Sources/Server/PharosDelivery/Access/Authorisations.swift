@@ -37,6 +37,10 @@ package final class Authorisations: Sendable {
   package let store: any DocumentStore<JournalError>
   /// The steady time, by which temporary full accuracies end.
   let uptime: @Sendable () -> TimeSpan
+  /// The wall clock, by which shares end.
+  let clock: @Sendable () -> Timestamp
+  /// The looks at those who share where they are.
+  package let looks: Looks
   let state = Mutex(State())
   /// The functions that are called after each change.
   private let taps = Mutex<[@Sendable () -> Void]>([])
@@ -48,13 +52,18 @@ package final class Authorisations: Sendable {
   /// - Parameters:
   ///   - store: the journal.
   ///   - uptime: returns the steady time.
+  ///   - clock: returns the time of the wall clock.
   /// - Throws: `AccessError.store` where the journal cannot be read, or `.damaged`.
   package init(
     store: any DocumentStore<JournalError>,
-    uptime: @escaping @Sendable () -> TimeSpan = Authorisations.systemUptime()
+    uptime: @escaping @Sendable () -> TimeSpan = Authorisations.systemUptime(),
+    clock: @escaping @Sendable () -> Timestamp = { MachineClock().now }
   ) throws(AccessError) {
     self.store = store
     self.uptime = uptime
+    self.clock = clock
+    looks = try Looks(store: store)
+    let shares = try Authorisations.shares(in: store, at: clock())
     let entries: [AuthorisationEntry] = try store.decoded(kind: DocumentKind.authorisation).map(\.value)
     let purposes: [(key: String, value: String)] = try store.decoded(kind: DocumentKind.purpose)
     let persons: [SubjectID] = try store.decoded(kind: DocumentKind.person).map(\.value)
@@ -63,6 +72,7 @@ package final class Authorisations: Sendable {
       for (application, policy) in policies { state.policies[application] = policy }
       state.gatherAccuracies()
       for entry in entries { state.view.insert(entry) }
+      for share in shares { state.view.setShare(share, of: share.key) }
       for (application, purpose) in purposes { state.purposes[application] = purpose }
       state.markedPersons = Set(persons)
       state.gatherPersons()
@@ -72,7 +82,7 @@ package final class Authorisations: Sendable {
   /// The current authorisations, by which to judge a batch.
   package var view: AuthorisationView {
     state.withLock { state in
-      state.endExpired(at: uptime)
+      state.endExpired(at: uptime, clock)
       return state.view
     }
   }
@@ -325,6 +335,10 @@ package struct ErasedAuthorisations: Hashable, Sendable {
   package var authorisations = 0
   /// Marks as a person, set over HTTP.
   package var persons = 0
+  /// What it shared with others, and others with it.
+  package var shares = 0
+  /// Looks of others at it, and its looks at others.
+  package var looks = 0
 
   /// Creates counts of zero.
   package init() {}
@@ -340,25 +354,29 @@ extension Authorisations {
   package func erase(_ traces: SubjectTraces) throws(AccessError) -> ErasedAuthorisations {
     try changing.withLock { _ throws(AccessError) in
       var erased = ErasedAuthorisations()
-      let (entries, persons) = state.withLock { state in
+      let (entries, persons, shares) = state.withLock { state in
         (
           state.view.entries.keys.filter { traces.contains($0.subject) },
-          state.markedPersons.filter { traces.contains($0) }
+          state.markedPersons.filter { traces.contains($0) },
+          state.view.shares.keys.filter { traces.contains($0.subject) || traces.contains($0.viewer) }
         )
       }
       try store.carryOut(
         entries.map { DocumentChange(kind: DocumentKind.authorisation, key: $0.document) }
           + persons.map { subject in
             DocumentChange(kind: DocumentKind.person, key: Secret.key { subject.write(to: &$0) })
-          }
+          } + shares.map { DocumentChange(kind: DocumentKind.share, key: $0.document) }
       )
       update { state in
         for key in entries { state.view.remove(key) }
+        for key in shares { state.view.setShare(nil, of: key) }
         state.markedPersons.subtract(persons)
         state.gatherPersons()
       }
       erased.authorisations = entries.count
       erased.persons = persons.count
+      erased.shares = shares.count
+      erased.looks = try looks.erase(traces)
       return erased
     }
   }

@@ -14,6 +14,10 @@ enum DocumentKind {
   static let accuracy = "access.accuracy"
   /// A subject that is a person: key is a digest of the subject.
   static let person = "access.person"
+  /// What a subject shares with another: key is a digest of both.
+  static let share = "access.share"
+  /// The looks at a subject: key is a digest of the subject.
+  static let looks = "access.looks"
   /// The keys of an observer: key is the observer.
   static let observerKeys = "access.observerKeys"
   /// The saved state of a key's replay window: key is the key's id and the observer.

@@ -154,15 +154,16 @@ extension AuthorisationView {
       event.application.isEmpty ? liveApplications : liveApplications.intersection([event.application])
     let live = names.map { Gate(self, for: .application($0, isLive: true)) }
     guard let kept = always.passed(event) else {
-      let isLive = live.contains { $0.passed(event) != nil }
+      let isLive =
+        live.contains { $0.passed(event) != nil }
+        || Gate.sharedKinds.contains(event.kind) && isShared(event.subject)
       return Judgement(verdict: isLive ? .live : .withhold, kept: event, published: event)
     }
     guard kept != event, !live.isEmpty else {
       return Judgement(verdict: .always, kept: kept, published: kept)
     }
     let published = event.without { identity in
-      !always.shows(identity, of: event.application)
-        && !live.contains { $0.shows(identity, of: event.application) }
+      !always.names(identity, in: event) && !live.contains { $0.names(identity, in: event) }
     }
     return Judgement(verdict: .always, kept: kept, published: published?.event ?? kept)
   }

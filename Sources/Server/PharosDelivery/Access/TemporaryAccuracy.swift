@@ -90,10 +90,10 @@ extension Authorisations {
     }
   }
 
-  /// Ends the temporary full accuracies whose time has passed.
+  /// Ends the temporary full accuracies and the shares whose time has passed.
   ///
   /// Reads of ``view`` see none of them even before.
-  func endExpiredAccuracies() { update { $0.endExpired(at: uptime) } }
+  func endExpiredAccuracies() { update { $0.endExpired(at: uptime, clock) } }
 }
 
 extension Authorisations.State {
@@ -105,8 +105,9 @@ extension Authorisations.State {
     if reduced != before { view.setAccuracies(policies) }
   }
 
-  /// Ends the temporary full accuracies whose time has passed; the clock is read only if there are some.
-  mutating func endExpired(at uptime: () -> TimeSpan) {
+  /// Ends the temporary full accuracies and the shares whose time has passed; a clock is read only if there are some.
+  mutating func endExpired(at uptime: () -> TimeSpan, _ clock: () -> Timestamp) {
+    if let first = view.firstEndOfShares, first <= clock() { view.endShares(at: clock()) }
     guard !view.temporary.isEmpty else { return }
     let now = uptime()
     for (application, accuracy) in view.temporary {

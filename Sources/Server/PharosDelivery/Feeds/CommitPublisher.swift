@@ -293,6 +293,19 @@ extension CommitPublisher {
     }
   }
 
+  /// Records that an event leads its subject to another one, which can read of it; false if it cannot be recorded.
+  private func isRecorded(_ event: Event) -> Bool {
+    guard case .guidance(let detail) = event.detail, let target = detail.target, detail.status != .held,
+      let accuracy = authorisations.view.shared(target, with: event.subject)
+    else { return true }
+    do {
+      try authorisations.looks.record(at: target, by: event.subject, .guidance, accuracy, now: event.time)
+      return true
+    } catch {
+      return false
+    }
+  }
+
   /// Publishes the events that the authorisations allow; the sequence numbers are those of the journalled ones, in
   /// order.
   private func publish(_ judged: [Judgement], sequences: [Int64?]) {
@@ -307,7 +320,7 @@ extension CommitPublisher {
         sequence = sequences[next]
         next += 1
       }
-      guard judgement.verdict != .withhold else {
+      guard judgement.verdict != .withhold, isRecorded(judgement.published) else {
         withheld += 1
         continue
       }

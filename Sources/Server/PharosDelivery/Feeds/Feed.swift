@@ -98,9 +98,12 @@ package struct Feed: AsyncSequence, Sendable {
 extension FeedService {
   /// Returns the items that the authorisations allow now, regardless of the time of publication.
   fileprivate func allowed(_ items: [FeedItem], for core: FeedCore) -> [FeedItem] {
-    let gate = authorisations.view.gate(to: core.request.application, isLive: true)
+    let (view, application) = (authorisations.view, core.request.application)
+    let gate =
+      core.request.viewer.map { Gate(view, for: .viewer($0, through: application)) }
+      ?? view.gate(to: application, isLive: true)
     let given =
-      gate.view.isOpen
+      gate.isOpen
       ? items
       : items.compactMap { item in
         guard case .event(let published) = item else { return item }
@@ -153,6 +156,8 @@ package struct FeedRequest: Sendable {
   /// It applies only to readings (ranging, fixes), which the journal does not keep. Fixes belong to all applications,
   /// so a stream that is restricted to the events of one application gets them by this filter.
   package var shared: EventFilter?
+  /// The subject that looks for its friends with the stream; nil for a stream of an application or the operator.
+  package var viewer: SubjectID?
   /// The client, whose number of streams is limited; nil for one without this limit.
   package var client: String?
 

@@ -112,6 +112,14 @@ package struct Endpoints: Sendable {
         validator: validator
       ),
       FixResource(owner: backend.owner, commitPublisher: backend.commitPublisher, cache: cache),
+      SharingResource(
+        authorisations: backend.authorisations,
+        feeds: backend.feeds,
+        cache: cache,
+        tally: backend.tally,
+        names: { [owner = backend.owner] in owner.names },
+        clock: clock
+      ),
       ZoneResource(
         server: backend.server,
         owner: backend.owner,

@@ -127,7 +127,8 @@ package struct SubjectStores: Sendable {
       counts: [
         erased.events, erased.mentions, erased.rows, erased.names, erased.postings, erased.history,
         erased.deliveries, erased.deadLetters, erased.checkpoints, authorisations.authorisations,
-        authorisations.persons, acceptances, beacons, formerNames, notifications, comparisons, recorded,
+        authorisations.persons, authorisations.shares, authorisations.looks, acceptances, beacons,
+        formerNames, notifications, comparisons, recorded,
       ],
       remaining: remaining
     )
@@ -188,6 +189,8 @@ package struct ErasureReport: Sendable {
     ("checkpoints", "Checkpoints, dropped as a whole."),
     ("authorisations", "Authorisations."),
     ("persons", "Marks that it is a person."),
+    ("shares", "What it shared with others, and others with it."),
+    ("looks", "Looks of others at it, and its own at others."),
     ("acceptances", "Acceptances as an observer."),
     ("beacons", "Names given over HTTP."),
     ("formerNames", "Records of its present and former names."),

@@ -68,7 +68,7 @@ struct FixResource: Resource {
       "floor",
       expected: "a building and a floor's number, as in main/0; /v1/venues lists them"
     ) {
-      FloorID($0)
+      FloorID(floor: $0)
     }
     let limit = query.limit()
     let after = Page.key(&query) { parts in parts.count == 1 ? SubjectID(parts[0]) : nil }
@@ -131,7 +131,7 @@ struct FixResource: Resource {
 }
 
 /// The fix of a subject in a listing.
-private struct FixRow {
+struct FixRow {
   let event: Event
   let detail: FixDetail
 
@@ -156,7 +156,7 @@ private struct FixRow {
 
 extension FloorID {
   /// Reads a floor as it is described: `main/0`; a building's identifier may hold slashes itself.
-  fileprivate init?(_ text: String) {
+  init?(floor text: String) {
     guard let slash = text.lastIndex(of: "/"), slash > text.startIndex,
       let level = Int(text[text.index(after: slash)...])
     else { return nil }
@@ -166,7 +166,7 @@ extension FloorID {
 
 extension Set<FloorID> {
   /// Returns whether a fix is on one of the floors.
-  fileprivate func contains(_ detail: FixDetail) -> Bool {
+  func contains(_ detail: FixDetail) -> Bool {
     detail.isIndoors && detail.accuracy >= .floor
       && contains(FloorID(building: detail.building, level: detail.level))
   }
