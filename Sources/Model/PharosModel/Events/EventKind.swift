@@ -232,7 +232,7 @@ public indirect enum EventDetail: Hashable, Sendable {
     case .fix(let data): data
     case .positioning(let data): data
     case .scanRequest(let data): data
-    case .guidance(let data): data
+    case .guidance(let guidance): GuidanceData(guidance: guidance)
     case .visit(let data): data
     case .occupancy(let data): data
     }
@@ -244,7 +244,7 @@ public indirect enum EventDetail: Hashable, Sendable {
     Battery.self, ClockStep.self, AuthorisationTransition.self, EarlierNotification.self, EarlierFix.self,
     PositioningTransition.self, ScanRequest.self, EarlierGuidance.self,
     VisitDetail.self, OccupancyTransition.self, ResetRegion.self, FixDetail.self, NotificationDetail.self,
-    GuidanceDetail.self,
+    GuidanceData.self,
   ]
 }
 

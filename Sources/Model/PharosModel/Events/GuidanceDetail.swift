@@ -60,3 +60,8 @@ public struct GuidanceDetail: Hashable, Sendable {
     self.durationRemaining = durationRemaining
   }
 }
+
+extension GuidanceDetail.Status: MemberChoice {
+  /// The name of the field.
+  public static var fieldName: String { "a status of guidance" }
+}
