@@ -126,13 +126,20 @@ public struct Pipeline: Sendable {
   /// One that is refused for the limit gives an event that says so and changes nothing else; `check(_:)` tells
   /// beforehand, and why.
   public mutating func apply(_ change: RegionChange, at instant: Timestamp) -> [Event] {
+    apply(all: [change], at: instant)
+  }
+
+  /// Takes changes that are made at one instant, all of them or none, and gives what has become final.
+  ///
+  /// Refused changes give no event unless there is only one: then as ``apply(_:at:)``.
+  package mutating func apply(all changes: [RegionChange], at instant: Timestamp) -> [Event] {
     let instant = enter(at: instant)
     do throws(RegionRefusal) {
-      try site.accept(change)
-      carryOut([change], at: instant)
+      try site.accept(changes)
+      carryOut(changes, at: instant)
     } catch {
       counters.refusedChanges &+= 1
-      merger.publish(error, at: instant)
+      if changes.count == 1 { merger.publish(error, at: instant) }
     }
     return release(through: instant - .oneNanosecond)
   }
