@@ -1,6 +1,6 @@
 import NIOCore
 public import PharosModel
-import PharosPipeline
+package import PharosPipeline
 import PharosPresence
 
 /// A checkpoint that was taken and is still to be written: copies of the engines as they were at one instant.
@@ -15,6 +15,9 @@ public struct PendingCheckpoint: Sendable {
   /// later one.
   public let eventsBefore: UInt64
 
+  /// The reading of the log of inputs at that instant; nil of a server without a log.
+  package let reading: LogReading?
+
   private let shards: [EngineCopy]
   private let merger: EventMerger
   private let isExact: Bool
@@ -26,14 +29,15 @@ public struct PendingCheckpoint: Sendable {
     merger: EventMerger,
     isExact: Bool,
     eventsBefore: UInt64,
-    lease: CheckpointLease
+    marker: CheckpointMarker
   ) {
     self.isExact = isExact
     instant = merger.released
     self.eventsBefore = eventsBefore
     self.shards = shards
     self.merger = merger
-    self.lease = lease
+    lease = marker.lease
+    reading = marker.reading
   }
 
   /// The bytes to keep, which `Checkpoint(decoding:)` reads.
@@ -69,18 +73,24 @@ package struct CheckpointMarker: Sendable {
   let record: (@Sendable (PendingCheckpoint) -> Void)?
   /// The promises of those who asked for the checkpoint.
   private let answers: [EventLoopPromise<Void>]
+  /// The reading of the log of inputs at the marker; nil of a server without a log.
+  let reading: LogReading?
 
   init(
     lease: CheckpointLease,
     record: (@Sendable (PendingCheckpoint) -> Void)?,
-    answers: [EventLoopPromise<Void>]
+    answers: [EventLoopPromise<Void>],
+    reading: LogReading?
   ) {
     self.lease = lease
     self.record = record
     self.answers = answers
+    self.reading = reading
   }
 
-  package init(lease: CheckpointLease) { self.init(lease: lease, record: nil, answers: []) }
+  package init(lease: CheckpointLease, reading: LogReading? = nil) {
+    self.init(lease: lease, record: nil, answers: [], reading: reading)
+  }
 
   /// Succeeds the promises once the checkpoint was handed over.
   func succeed() { for answer in answers { answer.succeed(()) } }
