@@ -19,9 +19,9 @@ package protocol InputLog: Sendable {
   ///
   /// - Parameters:
   ///   - position: the position of the last message that was read.
-  ///   - take: takes the next messages, in order, and returns once the engines have them. If it throws, reading ends: the
+  ///   - receive: takes the next messages, in order, and returns once the engines have them. If it throws, reading ends: the
   ///     server stops, or cannot read on. Some of the messages may be given again.
-  func read(behind position: UInt64, _ take: @escaping @Sendable ([LogEntry]) throws -> Void)
+  func read(behind position: UInt64, _ receive: @escaping @Sendable ([LogEntry]) throws -> Void)
 }
 
 /// The settings of a server that receives and decides through a log.

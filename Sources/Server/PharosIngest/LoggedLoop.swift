@@ -219,7 +219,7 @@ extension ReadingLoop {
     if let step = placed.clockStep { announce(.clockStep(step.span), at: step.at) }
   }
 
-  /// Takes inputs of a batch while the rings have room; false if they have no more.
+  /// Takes inputs of a batch while the rings have room; false if they are full.
   private func apply(_ placed: PlacedBatch, _ applied: AppliedLog, _ logged: LoggedLoop) -> Bool {
     while let input = applied.batch?.left.first {
       guard hasRoomForServerInput else { return false }

@@ -11,7 +11,7 @@ final class MemoryLog: InputLog, @unchecked Sendable {
   private var stored: [LogEntry] = []
   private var late: [[UInt8]] = []
   private var random: SeededGenerator
-  private var publishes = 0
+  private var published: [String: Timestamp] = [:]
   private var isFinished = false
 
   init(seed: UInt64, clock: ManualClock) {
@@ -21,12 +21,15 @@ final class MemoryLog: InputLog, @unchecked Sendable {
 
   /// All messages so far.
   var entries: [LogEntry] { locked { stored } }
-  /// How often something was published.
-  var publishCount: Int { locked { publishes } }
 
-  func publish(_: BatchID, _ bytes: [UInt8]) {
+  /// Returns whether each of some publishers has published something at a time or later.
+  func hasPublished(_ publishers: [String], since time: Timestamp) -> Bool {
+    locked { publishers.allSatisfy { published[$0].map { $0 >= time } ?? false } }
+  }
+
+  func publish(_ id: BatchID, _ bytes: [UInt8]) {
     locked {
-      publishes += 1
+      published[id.publisher] = clock.ingest.wall()
       let before = late
       late = []
       switch Int.random(in: 0..<6, using: &random) {
@@ -41,11 +44,11 @@ final class MemoryLog: InputLog, @unchecked Sendable {
     }
   }
 
-  func read(behind position: UInt64, _ take: @escaping @Sendable ([LogEntry]) throws -> Void) {
+  func read(behind position: UInt64, _ receive: @escaping @Sendable ([LogEntry]) throws -> Void) {
     Thread {
       var next = Int(position)
       while let entries = self.wait(behind: next) {
-        guard (try? take(entries)) != nil else { return }
+        guard (try? receive(entries)) != nil else { return }
         next += entries.count
       }
     }

@@ -108,7 +108,7 @@ package struct LogReading: Sendable {
     }
     position = entry.position
     var placed = place(entry)
-    if let batch { take(batch, into: &placed) }
+    if let batch { addInputs(of: batch, to: &placed) }
     through = placed.through
     return placed
   }
@@ -138,7 +138,7 @@ package struct LogReading: Sendable {
   }
 
   /// Places the inputs of a batch unless it was taken before.
-  private mutating func take(_ batch: InputBatch, into placed: inout PlacedBatch) {
+  private mutating func addInputs(of batch: InputBatch, to placed: inout PlacedBatch) {
     placed.id = batch.id
     guard record(batch.id, at: placed.through) else {
       repeats += 1

@@ -77,8 +77,8 @@ struct SimulatedLog {
     // Most are stored at once; a few only by a retry, and the publisher of some never hears that they were.
     // A late one leaves no silence of a second: two ticks are at most half of one apart.
     for _ in 0..<([1, 1, 1, 1, 2, 3].randomElement(using: &random) ?? 1) {
-      let longest: Int64 = Int.random(in: 0..<8, using: &random) == 0 ? 400_000_000 : 5_000_000
-      let delay = TimeSpan(nanoseconds: Int64.random(in: 100_000...longest, using: &random))
+      let bound: Int64 = Int.random(in: 0..<8, using: &random) == 0 ? 400_000_000 : 5_000_000
+      let delay = TimeSpan(nanoseconds: Int64.random(in: 100_000...bound, using: &random))
       sent.append((time + delay, bytes))
     }
   }
