@@ -143,8 +143,11 @@ struct UploadRhythm: Equatable, Sendable {
   ///
   /// An observer that listens for half a second in five hears all of its beacons at once, and none of them in between.
   func isBetweenScans(inSecondEndingAt time: Timestamp, heardAt heard: Timestamp) -> Bool {
-    let silence = (time - latest).seconds
-    return heard >= begun && silence >= 1 && silence <= usualGap * UploadRhythm.patience
+    // The next scan may have begun when a second is closed.
+    let isPast = time <= begun
+    let silence = (time - (isPast ? before : latest)).seconds
+    return heard >= (isPast ? before - UploadRhythm.maximumUploadTime : begun) && silence >= 1
+      && silence <= usualGap * UploadRhythm.patience
   }
 
   /// The end of the upload before the one to which a datagram of a time belongs; nil for an observer that is not known to

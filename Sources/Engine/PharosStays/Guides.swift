@@ -135,7 +135,7 @@ package struct Guides: Sendable {
     self.venues = Dictionary(venues.map { ($0.venue.identifier, $0) }) { first, _ in first }
   }
 
-  /// Indicates whether nobody is guided.
+  /// Indicates whether no subject is guided.
   package var isEmpty: Bool { sessions.isEmpty }
 
   /// Guides a subject to another destination, or ends its guidance.

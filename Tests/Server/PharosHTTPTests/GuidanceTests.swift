@@ -69,7 +69,7 @@ struct GuidanceEndpointTests {
       let seen = try await service.request("PUT", Self.path, body: body)
       #expect(seen.status == 200 && seen.text.contains(#""destination":"guest""#), "\(seen.text)")
       try await expect(wanted(isWithheld: false), of: service)
-      // A thing became a person, of whom nobody has allowed anything.
+      // A thing became a person, of whom nothing is allowed.
       try authorisations.mark(guest, isPerson: true)
       try await expect(wanted(isWithheld: true), of: service)
       let hidden = try await service.request("GET", Self.path)

@@ -17,7 +17,7 @@ struct SharingTests {
     (.building, "annex-b7"), (.floor, "mezzanine"), (.zone, "rembrandt"), (.full, "59.3293123"),
   ]
 
-  /// A server on which nobody may always learn of the two, the operator, the application `gallery` that speaks for Bob, and
+  /// A server on which no application may learn of the two at any time, the operator, the application `gallery` that speaks for Bob, and
   /// `shop` that speaks for Alice.
   private struct House {
     let service: TestService
@@ -109,7 +109,7 @@ struct SharingTests {
       #expect(try await house.alices.request("PUT", Self.share, body: #"{"state":"asked"}"#).status == 403)
       #expect(try await house.bobs.request("PUT", Self.share, body: #"{"state":"asked"}"#).status == 200)
       await house.locate()
-      #expect(!(try await house.seen().contains("alice")), "nobody has answered")
+      #expect(!(try await house.seen().contains("alice")), "no answer was given")
       let asked = try await house.alices.request("GET", "/v1/subjects/alice/shares")
       #expect(asked.text.contains(#""state":"asked""#), "\(asked.text)")
       #expect(try await house.alices.request("PUT", Self.share, body: #"{"state":"refused"}"#).status == 200)
@@ -225,7 +225,7 @@ struct SharingTests {
     #expect(looks.looks(at: alice, now: now + Looks.retention).isEmpty)
   }
 
-  @Test("guides somebody to the one who shares, and holds once the share is revoked")
+  @Test("guides a subject to the one who shares, and holds once the share is revoked")
   func guidance() async throws {
     try await run { house in
       let (alice, bob) = (SubjectID.observer(.name("alice")), SubjectID.observer(.name("bob")))

@@ -65,7 +65,8 @@ struct GuidanceData: EventData, EventMembers {
     return switch guidance.status {
     case .started: ["Its guidance to \(goal) began.", guidance.instruction + way]
     case .step: ["It reached the next step on the way to \(goal).", guidance.instruction + way]
-    case .rerouted: ["It left the route to \(goal)\(moved), and a new one was found.", guidance.instruction + way]
+    case .rerouted:
+      ["It left the route to \(goal)\(moved), and a new one was found.", guidance.instruction + way]
     case .lost: ["There is no way to \(goal) from where it is: \(guidance.instruction)"]
     case .arrived: ["It arrived at \(goal)."]
     case .ended: ["Its guidance to \(goal) was ended."]

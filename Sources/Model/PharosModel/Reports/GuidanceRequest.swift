@@ -18,7 +18,7 @@ public struct GuidanceRequest: Hashable, Sendable {
     public var subject: SubjectID
     /// Indicates whether those who asked may not learn where the subject is at present, so that there is no route to it.
     ///
-    /// The engine knows nothing of authorisations; whoever does sets this again after each change of them.
+    /// The engine knows nothing of authorisations; the caller, which does, sets this again after each change of them.
     public var isWithheld: Bool
 
     /// Makes a destination.

@@ -98,7 +98,7 @@ package final class Looks: Sendable {
 
   /// Adds a look.
   ///
-  /// - Throws: `AccessError.store`; whoever looks must not be answered then.
+  /// - Throws: `AccessError.store`; the look must not be answered then.
   package func record(
     at subject: SubjectID,
     by viewer: SubjectID,

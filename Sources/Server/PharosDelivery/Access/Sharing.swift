@@ -5,7 +5,7 @@ import Synchronization
 
 /// What one subject lets another learn of where it is.
 ///
-/// The viewer, or whoever acts for it, asks; the subject's own application answers. An accepted share is a ground on which the
+/// The viewer, or the one who acts for it, asks; the subject's own application answers. An accepted share is a ground on which the
 /// ``Gate`` of the viewer shows the subject, until its end or its revocation.
 package struct Share: Hashable, Sendable {
   /// The answer to the request of a share.

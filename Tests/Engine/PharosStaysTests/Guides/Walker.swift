@@ -3,7 +3,7 @@ import PharosSimulation
 import PharosSpace
 import PharosWays
 
-/// Somebody who walks through the simulated mall along routes.
+/// A person who walks through the simulated mall along routes.
 struct Walker {
   /// A place of the mall.
   struct Place: Hashable {
