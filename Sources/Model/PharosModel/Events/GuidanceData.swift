@@ -1,3 +1,5 @@
+import PharosDocuments
+
 /// The data of an event about guidance.
 struct GuidanceData: EventData, EventMembers {
   /// What they say.

@@ -1,3 +1,5 @@
+import PharosDocuments
+
 /// A change in the guidance of a subject to its destination.
 public struct GuidanceDetail: Hashable, Sendable {
   /// What happened.
