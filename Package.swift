@@ -503,7 +503,7 @@ let package = Package(
     tests("PharosWireTests", ["PharosDocuments", "PharosModel", "PharosWire", "FuzzWire", "PharosEncoders"]),
     tests(
       "PharosSecurityTests",
-      ["PharosDocuments", "PharosModel", "PharosWire", "PharosSecurity"]
+      ["CCrypto", "PharosDocuments", "PharosModel", "PharosWire", "PharosSecurity"]
     ),
     tests(
       "PharosGatewayTests",

@@ -7,6 +7,7 @@ import * as names from "./names.js";
 import { notifications } from "./notifications.js";
 import { card, empty, pageHead, refusal, setTime } from "./parts.js";
 import { poll } from "./poll.js";
+import { browserNotifications } from "./push.js";
 import { kindOf } from "./words.js";
 
 const period = 2000;
@@ -25,7 +26,8 @@ export function show(root, { signal }) {
       { class: "stack" },
       troubles,
       notifications(signal),
-      card("Sent", "The latest first. Webhooks, streams, MQTT and mail deliver each of them.", sent, nothing),
+      browserNotifications(),
+      card("Sent", "The latest first. Webhooks, streams, MQTT, mail and browsers get each of them.", sent, nothing),
     ),
   );
   poll(

@@ -190,6 +190,12 @@ static const unsigned char plan_view_js[] = {
 static const unsigned char poll_js[] = {
 #embed "../Assets/poll.js"
 };
+static const unsigned char push_worker_js[] = {
+#embed "../Assets/push-worker.js"
+};
+static const unsigned char push_js[] = {
+#embed "../Assets/push.js"
+};
 static const unsigned char recording_card_js[] = {
 #embed "../Assets/recording-card.js"
 };
@@ -337,6 +343,8 @@ static const cdashboard_file_t files[] = {
   {"plan-sources.js", plan_sources_js, sizeof plan_sources_js},
   {"plan-view.js", plan_view_js, sizeof plan_view_js},
   {"poll.js", poll_js, sizeof poll_js},
+  {"push-worker.js", push_worker_js, sizeof push_worker_js},
+  {"push.js", push_js, sizeof push_js},
   {"recording-card.js", recording_card_js, sizeof recording_card_js},
   {"region-block.js", region_block_js, sizeof region_block_js},
   {"region-form.js", region_form_js, sizeof region_form_js},

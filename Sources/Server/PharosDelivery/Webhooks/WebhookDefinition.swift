@@ -36,6 +36,8 @@ package struct WebhookDefinition: Hashable, Sendable {
   package var concurrency: Int
   /// The rule by which its events wait for each other, or nil if each is sent at once.
   package var deferral: DeliveryDeferral?
+  /// The keys of the browser that is the receiver, or nil if it is a server or a mailbox.
+  package var push: PushSubscription?
   /// Indicates whether it is enabled.
   package var isEnabled: Bool
   /// The reason for which the server disabled it, or nil.
@@ -75,11 +77,11 @@ package struct WebhookDefinition: Hashable, Sendable {
     var bound = filter
     if let application { bound.applications = [application] }
     // People read notifications alone.
-    if receiver != nil { bound.kinds = [.notification] }
+    if receiver != nil || push != nil { bound.kinds = [.notification] }
     return bound
   }
 
-  /// The address of the person that is the receiver; nil if the receiver is a server.
+  /// The address of the person that is the receiver; nil if the receiver is a server or a browser.
   package var receiver: String? { MailRelay.address(in: url) }
 
   /// The secrets that sign at an instant, the present one first.
@@ -172,8 +174,10 @@ extension WebhookDefinition: FieldStruct {
     try coder.code(&disabledBecause)
     try coder.code(&createdAt)
     try coder.code(&startsAfter)
-    guard coder.hasMore(deferral != nil) else { return }
+    guard coder.hasMore(deferral != nil || push != nil) else { return }
     try coder.code(&deferral)
+    guard coder.hasMore(push != nil) else { return }
+    try coder.code(&push)
   }
 }
 

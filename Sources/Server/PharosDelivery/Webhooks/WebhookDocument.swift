@@ -14,6 +14,7 @@ package struct WebhookDocument {
   package var secret: WebhookSecret?
   var concurrency: Int
   var deferral: DeliveryDeferral?
+  var push: PushSubscription?
   var isEnabled: Bool
   /// Indicates whether a generated secret replaces the present one.
   var rotatesSecret: Bool
@@ -35,7 +36,7 @@ extension WebhookDocument {
     hasMail: Bool = false
   ) throws(WebhookError) {
     let known = [
-      "url", "summary", "application", "filter", "secret", "concurrency", "deferral", "enabled",
+      "url", "summary", "application", "filter", "secret", "concurrency", "deferral", "keys", "enabled",
       "rotateSecret",
     ]
     // What a listing says besides may be sent back unchanged.
@@ -67,6 +68,7 @@ extension WebhookDocument {
         concurrency: fields.value("concurrency", .integer(in: WebhookDefinition.concurrencies))
           ?? WebhookDefinition.usualConcurrency,
         deferral: fields.fields("deferral", known: ["time", "distance", "maximumCount"])?.deferral(),
+        push: fields.fields("keys", known: ["p256dh", "auth"])?.subscription(),
         isEnabled: fields.value("enabled", .flag) ?? true,
         rotatesSecret: fields.value("rotateSecret", .flag) ?? false
       )
@@ -150,6 +152,7 @@ extension WebhookDefinition {
     ) { $0.filter },
     .always("concurrency", .integer) { $0.concurrency },
     .sometimes("deferral", .object(DeliveryDeferral.members)) { $0.deferral },
+    .sometimes("browser", .flag, "Present if the receiver is a browser.") { $0.push == nil ? nil : true },
     .always("enabled", .flag) { $0.isEnabled },
     .sometimes("disabledBecause", .text) { $0.disabledBecause },
     .always("createdAt", .moment) { $0.createdAt },
@@ -184,6 +187,11 @@ extension Schema {
     ),
     .optional("concurrency", .integer(1...64)),
     .optional("deferral", DeliveryDeferral.schema),
+    .optional(
+      "keys",
+      .closed([.required("p256dh", .text), .required("auth", .text)]),
+      "The keys of a browser's push subscription, whose `endpoint` is the `url`; it gets notifications alone."
+    ),
     .optional("enabled", .flag),
   ]).named("WebhookDocument")
 }

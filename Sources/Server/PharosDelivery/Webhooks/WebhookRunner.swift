@@ -253,8 +253,12 @@ struct WebhookWork: JournalConsumer {
     return isOverdue(at: now) ? nil : stoppingSince + WebhookWork.grace
   }
 
-  /// Returns the signed request that posts the event.
+  /// Returns the signed request that posts the event, or brings it to a mailbox or a browser.
   func request(for attempt: DeliveryAttempt, at now: Timestamp) -> WebhookRequest {
+    if let push = definition.push {
+      let message = PushMessage(of: attempt.entry.event)
+      return WebhookRequest(message, to: definition.url, push, from: parts.push, at: now, parts.settings)
+    }
     var json = JSONText()
     json.names = parts.names()
     attempt.entry.event.write(to: &json, stream: parts.stream)

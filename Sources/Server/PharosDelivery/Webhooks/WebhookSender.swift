@@ -22,6 +22,18 @@ package struct WebhookRequest: Hashable, Sendable {
   package var timeout: TimeSpan
   /// The mail to send in place of the POST request, if the receiver is an address of a person.
   package var mail: MailMessage?
+  /// Indicates whether the answer 404 means that the receiver accepts no further events, as it does of a push service.
+  ///
+  /// - Source: RFC 8030, 7.3.
+  package var isMissingGone = false
+
+  /// Makes a request of its parts.
+  package init(url: String, headers: [(name: String, value: String)], body: [UInt8], timeout: TimeSpan) {
+    self.url = url
+    self.headers = headers
+    self.body = body
+    self.timeout = timeout
+  }
 
   /// Makes and signs a request.
   ///
@@ -46,22 +58,20 @@ package struct WebhookRequest: Hashable, Sendable {
   ) {
     let seconds = instant.nanoseconds / 1_000_000_000
     let signatures = secrets.map { $0.signature(id: id, timestamp: seconds, body: body) }
-    self.url = url
-    self.body = body
-    self.timeout = timeout
-    headers = [
+    let headers = [
       ("content-type", WebhookRequest.contentType),
       ("user-agent", "pharos-webhooks"),
       ("webhook-id", id),
       ("webhook-timestamp", String(seconds)),
       ("webhook-signature", signatures.joined(separator: " ")),
     ]
+    self.init(url: url, headers: headers, body: body, timeout: timeout)
   }
 
   /// Returns whether two requests are equal, header by header.
   package static func == (left: WebhookRequest, right: WebhookRequest) -> Bool {
     left.url == right.url && left.body == right.body && left.timeout == right.timeout
-      && left.mail == right.mail
+      && left.mail == right.mail && left.isMissingGone == right.isMissingGone
       && left.headers.elementsEqual(right.headers) { $0 == $1 }
   }
 
@@ -212,7 +222,9 @@ package final class HTTPWebhookSender: WebhookSender {
       guard let client = client(for: host, at: addresses) else {
         return .failed(reason: "it was broken off", retryAfter: nil)
       }
-      if let outcome = await send(outgoing, to: host, by: client, timeout: request.timeout) { return outcome }
+      if let outcome = await send(outgoing, to: host, by: client, timeout: request.timeout) {
+        return outcome.isMissing && request.isMissingGone ? .gone : outcome
+      }
     }
     return .failed(reason: SendFailure.noConnection, retryAfter: nil)
   }

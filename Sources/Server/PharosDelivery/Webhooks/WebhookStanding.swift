@@ -61,7 +61,7 @@ package struct WebhookStanding: Hashable, Sendable {
 extension WebhookStanding {
   /// The members of a listing that only describe the state and cannot be set.
   static let readOnlyMembers = [
-    "id", "disabledBecause", "createdAt", "rotatesAt", "startsAfter", "state", "cursor", "lag",
+    "id", "browser", "disabledBecause", "createdAt", "rotatesAt", "startsAfter", "state", "cursor", "lag",
     "waitingSince",
     "delivered", "failures", "missed", "inFlight", "subjectsBehind", "dead", "failingSince", "lastDelivery",
     "lastFailure",

@@ -4,6 +4,7 @@ package import PharosDocuments
 package import PharosJournal
 package import PharosModel
 package import PharosPublishing
+import PharosSecurity
 import ServiceLifecycle
 import Synchronization
 
@@ -61,6 +62,9 @@ package final class Webhooks: Service {
     jitter: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
     logger: Logger
   ) throws(WebhookError) {
+    let push = try WebhookError.journal { () throws(JournalError) in
+      try PushSender(journal, contact: relay?.sender)
+    }
     parts = WebhookParts(
       journal: journal,
       stream: stream,
@@ -68,6 +72,7 @@ package final class Webhooks: Service {
       gate: gate,
       sender: sender ?? HTTPWebhookSender(ownPorts: ownPorts, relay: relay),
       relay: relay,
+      push: push,
       clock: clock,
       settings: settings,
       jitter: jitter,
@@ -161,10 +166,14 @@ struct WebhookParts: Sendable {
   let gate: @Sendable (String?) -> Gate
   let sender: any WebhookSender
   let relay: MailRelay?
+  let push: PushSender
   let clock: any DeliveryClock
   let settings: DeliverySettings
   let jitter: @Sendable () -> Double
   let logger: Logger
+
+  /// The text of a test for a person.
+  var testText: String { "This is a test of the notifications of \(stream)." }
 }
 
 extension WebhookError {
@@ -213,7 +222,6 @@ extension Webhooks {
       ownPorts: ownPorts,
       hasMail: parts.relay != nil
     )
-    try checkCount(of: document.application)
     let secret = document.secret ?? WebhookSecret()
     var definition = WebhookDefinition(
       id: "wh_" + Hex.text((0..<8).map { _ in UInt8.random(in: .min ... .max) }),
@@ -228,8 +236,26 @@ extension Webhooks {
       startsAfter: parts.journal.head
     )
     definition.deferral = document.deferral
+    definition.push = document.push
+    if document.push != nil {
+      // A browser that subscribes once more has the same address.
+      let former = state.withLock { $0.runners.values.map(\.definition) }.first {
+        $0.push != nil && $0.url == document.url && $0.application == document.application
+      }
+      if let former { return try replace(former.id, json: json, application: application) }
+      _ = try publicPushKey()
+    }
+    try checkCount(of: document.application)
     try keep(definition)
-    return WebhookMade(standing: start(definition).standing, secret: secret)
+    return WebhookMade(standing: start(definition).standing, secret: document.push == nil ? secret : nil)
+  }
+
+  /// Returns the public key that browsers subscribe with: 65 bytes in base64url.
+  ///
+  /// - Throws: ``WebhookError/journal(_:)`` if the key cannot be stored.
+  package func publicPushKey() throws(WebhookError) -> String {
+    try WebhookError.journal { () throws(JournalError) in try parts.push.keep() }
+    return Secret.base64URL(parts.push.key.point)
   }
 
   /// Refuses one more webhook for an application that has as many as one may have, or for all.
@@ -277,6 +303,8 @@ extension Webhooks {
     )
     var definition = runner.definition
     if definition.application != document.application { try checkCount(of: document.application) }
+    // The keys stay with the address: no listing shows them, so that they need not be sent back.
+    definition.push = document.push ?? (document.url == definition.url ? definition.push : nil)
     definition.url = document.url
     definition.summary = document.summary
     definition.application = document.application
@@ -397,12 +425,16 @@ extension Webhooks {
         MailMessage(
           id: eventID,
           title: "Pharos",
-          text: "This is a test of the notifications of \(parts.stream).",
+          text: parts.testText,
           from: relay.sender,
           to: receiver,
           at: began
         )
       }
+    }
+    if let push = definition.push {
+      let message = PushMessage(id: eventID, title: "Pharos", text: parts.testText)
+      request = WebhookRequest(message, to: definition.url, push, from: parts.push, at: began, parts.settings)
     }
     let outcome = await parts.sender.send(request)
     if case .failed(SendFailure.noConnection, _) = outcome {
@@ -416,10 +448,22 @@ extension Webhooks {
     return WebhookTrial(id: eventID, outcome: outcome, duration: parts.clock.now - began)
   }
 
-  /// Disables a webhook whose receiver accepts no further events.
+  /// Disables a webhook whose receiver accepts no further events, or deletes it if the receiver is a browser: a browser that
+  /// subscribes again has another address.
   func disable(_ id: String, because reason: String) {
     guard let runner = state.withLock({ $0.runners[id] }) else { return }
     var definition = runner.definition
+    if definition.push != nil {
+      parts.logger.info("A browser has unsubscribed. Its webhook is deleted.", metadata: ["webhook": "\(id)"])
+      do {
+        return try delete(id)
+      } catch {
+        parts.logger.error(
+          "Cannot delete the webhook of a browser. It is disabled.",
+          metadata: ["webhook": "\(id)", "reason": "\(error)"]
+        )
+      }
+    }
     definition.isEnabled = false
     definition.disabledBecause = reason
     runner.update(definition)

@@ -42,6 +42,16 @@ struct WebhookResource: Resource {
       },
       Route(
         .get,
+        "/v1/push",
+        Operation("getPushKey", .webhooks, "The key with which a browser subscribes to notifications")
+          .answering(.object([.required("publicKey", .text, "65 bytes in base64url.")])),
+        access: .anyToken
+      ) { _ in
+        let key = try webhooks.publicPushKey()
+        return .json { $0.member("publicKey", key) }
+      },
+      Route(
+        .get,
         path + "/{id}",
         Operation("getWebhook", .webhooks, "One webhook")
           .with(.webhook)
