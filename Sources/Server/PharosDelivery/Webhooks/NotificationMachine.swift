@@ -508,20 +508,33 @@ extension NotificationMachine {
 }
 
 extension NotificationMachine {
-  /// The version of the layout; data of other versions is not read.
-  static let version: UInt8 = 2
+  /// The versions of the layout: for rules about regions and zones alone; with proximity, batteries and appointments.
+  private static let versions: (regions: UInt8, present: UInt8) = (1, 2)
 
   /// Hands the state to a coder, without the rules; a reader reads into a machine that has none yet.
   ///
   /// The machine returns notifications in the outbox once more, unless the journal shows that they arrived.
   package mutating func visitState<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(version: NotificationMachine.version)
-    try coder.code(&spoken)
-    try coder.code(&stays)
+    let versions = NotificationMachine.versions
+    var version = versions.present
+    try coder.code(&version)
+    try coder.check(versions.regions...versions.present ~= version, "a version of the notifications' state")
+    if version == versions.regions {
+      var (spoken, stays): ([EarlierKey: Timestamp], [EarlierKey: EarlierStay]) = ([:], [:])
+      try coder.code(&spoken)
+      try coder.code(&stays)
+      self.spoken = Dictionary(uniqueKeysWithValues: spoken.map { ($0.key.key, $0.value) })
+      self.stays = Dictionary(uniqueKeysWithValues: stays.map { ($0.key.key, $0.value.stay) })
+    } else {
+      try coder.code(&spoken)
+      try coder.code(&stays)
+    }
     try coder.code(&outbox)
-    try coder.code(&approaches)
-    try coder.code(&low)
-    try coder.code(&departures)
+    if version == versions.present {
+      try coder.code(&approaches)
+      try coder.code(&low)
+      try coder.code(&departures)
+    }
     guard Coder.isReader else { return }
     handedOut = 0
     firstDeadline = stays.values.lazy.filter(\.isSure).map(\.deadline).min()
@@ -598,6 +611,38 @@ extension NotificationMachine.Approach: FieldRecord {
       lastNear: try coder.field(value().lastNear),
       isAnnounced: try coder.field(value().isAnnounced),
       isResumed: true
+    )
+  }
+}
+
+/// A key of a state that was saved before rules could be about beacons.
+private struct EarlierKey: FieldRecord, Hashable, Comparable {
+  var key: NotificationMachine.Key
+
+  static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      key: NotificationMachine.Key(
+        application: try coder.field(value().key.application),
+        rule: try coder.field(value().key.rule),
+        subject: try coder.field(value().key.subject)
+      )
+    )
+  }
+
+  static func < (left: Self, right: Self) -> Bool { left.key < right.key }
+}
+
+/// A stay of such a state.
+private struct EarlierStay: FieldRecord {
+  var stay: NotificationMachine.Stay
+
+  static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      stay: NotificationMachine.Stay(
+        deadline: try coder.field(value().stay.deadline),
+        cause: try coder.field(value().stay.cause),
+        isSure: try coder.field(value().stay.isSure)
+      )
     )
   }
 }

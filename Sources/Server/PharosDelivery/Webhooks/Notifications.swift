@@ -245,13 +245,17 @@ extension Notifications {
       guard let document = try journal.document(kind: stateKind, key: "") else { return 0 }
       var machine = NotificationMachine(stream: journal.stream)
       var reader = FieldReader(document[...])
-      guard let cursor = try? reader.number(Int64.self), (try? machine.visitState(&reader)) != nil
-      else {
+      guard let cursor = try? reader.number(Int64.self) else {
         // An unreadable state is of no use, and may name erased subjects: delete it.
         try journal.delete(kind: stateKind, key: "")
         return 1
       }
-      guard machine.forget(traces) else { return 0 }
+      if (try? machine.visitState(&reader)) == nil {
+        // So is one without more than its cursor, which says where the reading goes on.
+        machine = NotificationMachine(stream: journal.stream)
+      } else if !machine.forget(traces) {
+        return 0
+      }
       var writer = FieldWriter()
       writer.write(cursor)
       machine.visitState(&writer)
@@ -322,13 +326,13 @@ struct NotificationWork: JournalConsumer {
       var reader = FieldReader(document[...])
       var restored = machine
       do throws(FieldError) {
-        let through = try reader.number(Int64.self)
+        // The cursor holds for any state: what was published since is found in the journal again.
+        cursor = pages.resume(try reader.number(Int64.self))
         try restored.visitState(&reader)
         machine = restored
-        cursor = pages.resume(through)
       } catch {
         pages.logger.error(
-          "Cannot read the saved state of the notifications. They start with an empty state.",
+          "Cannot read the saved state of the notifications. They start with an empty state where it ended.",
           metadata: ["reason": "\(error)"]
         )
       }

@@ -88,6 +88,51 @@ struct NotificationsTests {
     #expect(events.map(\.event.kind) == [.regionEnter, .notification], "published once")
   }
 
+  /// The state as versions of the program saved it that knew no beacons: a cursor, and one stay.
+  private static func earlierState(_ version: UInt8, cursor: Int64, staying event: Event) -> [UInt8] {
+    var writer = FieldWriter()
+    writer.write(cursor)
+    writer.write(version)
+    // No notification was published yet.
+    writer.write(UInt32(0))
+    writer.write(UInt32(1))
+    writer.write("gallery")
+    writer.write("hello")
+    writer.write(event.subject)
+    writer.write(Samples.start + .seconds(30))
+    writer.write(event.id)
+    writer.write(true)
+    writer.write([Event]())
+    return writer.bytes
+  }
+
+  @Test(
+    "an upgrade skips no event and repeats none: an earlier state is read, of an unknown one the cursor",
+    arguments: [(version: 1, [1, 2]), (version: 9, [2])]
+  )
+  func upgrade(version: UInt8, subjects: [Int]) async throws {
+    let clock = StandingClock()
+    let commitPublisher = CommitPublisher(try Journal.open(.memory, stream: Samples.stream))
+    let former = try service(commitPublisher, clock: clock)
+    _ = try former.put("hello", json: json(Self.hello), application: "gallery")
+    let events = [1, 2].map { Samples.event(subject: $0, counter: UInt64($0)) }
+    commitPublisher.publish(events)
+    let state = Self.earlierState(version, cursor: 1, staying: events[0])
+    try commitPublisher.journal.put(state, kind: "notification state", key: "")
+    clock.advance(to: Samples.start + .seconds(60))
+    for _ in 0..<2 {
+      let service = try service(commitPublisher, clock: clock)
+      await withDiscardingTaskGroup { group in
+        group.addTask { await service.run() }
+        while commitPublisher.journal.head < 2 + Int64(subjects.count) { await Task.yield() }
+        service.stop()
+      }
+    }
+    let found = try commitPublisher.journal.events(after: 2, matching: .all, limit: 10)
+    #expect(found.map(\.event.kind) == subjects.map { _ in .notification })
+    #expect(Set(found.map(\.event.subject)) == Set(subjects.map { Samples.subject($0) }))
+  }
+
   @Test("the alarm of a stay tells without any further event")
   func alarm() async throws {
     let clock = LeapingClock()
