@@ -42,6 +42,9 @@ class Handler(Answers):
             raise Refusal(404, "Not found", f"No observer is called {identity}.")
         return self.answer(row)
 
+    def do_push(self):
+        return self.answer({"publicKey": "the-public-key"})
+
     def do_quarantine(self):
         self.answer({"observers": self.world.quarantine_rows()})
 
@@ -340,6 +343,7 @@ class Handler(Answers):
                     "summary": self.body.get("summary", ""),
                     "dead": 0,
                     "state": "active",
+                    "keys": self.body.get("keys"),
                 }
                 return self.answer({"id": key, "secret": "whsec_bW9jayBzZWNyZXQgb2YgdGhlIG1vY2sgc2VydmVy"}, 201)
             return self.answer({"webhooks": [self.hook(key, value) for key, value in world.webhooks.items()]})

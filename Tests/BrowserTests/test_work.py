@@ -1,5 +1,7 @@
 """What people do on the pages, against the mock server."""
 
+import json
+
 import support
 
 UUID = "0018B4CC-1937-4981-B893-9D7191B22E35"
@@ -291,6 +293,125 @@ class Work(support.MockTest):
         self.page.get_by_role("button", name="Remove hello").click()
         sheet.get_by_role("button", name="Remove rule").click()
         support.expect(self.page.get_by_text("No notifications")).to_be_visible()
+
+    def test_rules_begin_on_the_page_of_a_room_and_of_a_gateway(self):
+        sheet = self.page.get_by_role("dialog")
+        save = sheet.get_by_role("button", name="Add notification")
+        self.open("history/zone/lobby")
+        self.page.get_by_role("button", name="Notify me when…").click()
+        support.expect(sheet.get_by_label("Whenever").locator("option")).to_have_count(2)
+        sheet.get_by_label("Whenever").select_option(label="someone leaves")
+        sheet.get_by_label("Who or what").select_option(index=1)
+        save.click()
+        support.expect(sheet).to_have_count(0)
+        (rule,) = self.mock.world.notifications["gallery"].values()
+        self.assertEqual((rule["zone"], rule["on"]), ("lobby", "exit"))
+        self.assertTrue(rule["subject"])
+        gateway = self.page.evaluate("fetch('/v1/observers').then((answer) => answer.json())")["observers"][0]["id"]
+        self.page.goto(f"{self.mock.base}#/history/observer/{gateway}")
+        self.page.get_by_role("button", name="Notify me when…").click()
+        support.expect(sheet.get_by_label("Room or region")).to_be_hidden()
+        sheet.get_by_label("If it still lasts after").fill("5m")
+        save.click()
+        support.expect(sheet).to_have_count(0)
+        _, rule = self.mock.world.notifications["gallery"].values()
+        self.assertEqual((rule["on"], rule["subject"], rule["onlyIfStillInsideAfter"]), ("offline", gateway, "5m"))
+        self.assertNotIn("zone", rule)
+
+    def test_each_occasion_that_the_sheet_knows_is_changed_and_the_rest_is_kept(self):
+        low = {"id": "low", "on": "lowBattery", "text": "{name}", "belowMillivolts": 2500, "title": "Battery"}
+        gate = {"id": "gate", "on": "proximity", "region": "entrance", "text": "{beacon}"}
+        self.mock.world.notifications = {"gallery": {"low": low, "gate": gate}}
+        self.open("notifications")
+        self.page.get_by_role("button", name="Change low").click()
+        support.expect(self.page.get_by_role("button", name="Change gate")).to_have_count(0)
+        sheet = self.page.get_by_role("dialog")
+        save = sheet.get_by_role("button", name="Save changes")
+        support.expect(sheet.get_by_label("Below (mV)")).to_have_value("2500")
+        sheet.get_by_label("Below (mV)").fill("25")
+        support.expect(save).to_be_disabled()
+        sheet.get_by_label("Below (mV)").fill("2600")
+        save.click()
+        support.expect(sheet).to_have_count(0)
+        rule = self.mock.world.notifications["gallery"]["low"]
+        self.assertEqual((rule["belowMillivolts"], rule["title"]), (2600, "Battery"))
+        self.page.get_by_role("button", name="Change low").click()
+        sheet.get_by_label("Whenever").select_option(label="someone ends a visit")
+        support.expect(sheet.get_by_label("Below (mV)")).to_be_hidden()
+        sheet.get_by_label("Room or place").select_option(label="Lobby")
+        save.click()
+        support.expect(sheet).to_have_count(0)
+        rule = self.mock.world.notifications["gallery"]["low"]
+        self.assertEqual((rule["on"], rule["zone"], "belowMillivolts" in rule), ("depart", "lobby", False))
+
+    def test_this_browser_is_notified_while_no_page_is_open(self):
+        # The worker is the real one; the push service is none, since there is no network.
+        self.page.add_init_script(
+            """let made = null;
+            PushManager.prototype.getSubscription = async () => made;
+            PushManager.prototype.subscribe = async ({ applicationServerKey }) => {
+              const keys = { p256dh: applicationServerKey, auth: "auth" };
+              made = {
+                endpoint: "https://example.org/push/1",
+                toJSON: () => ({ endpoint: made.endpoint, keys }),
+                unsubscribe: async () => { made = null; return true; },
+              };
+              return made;
+            };"""
+        )
+        self.page.context.grant_permissions(["notifications"])
+        self.open("notifications")
+        self.page.get_by_role("button", name="Notify this browser").click()
+        support.expect(self.page.get_by_text("This browser is notified.")).to_be_visible()
+        (hook,) = [hook for hook in self.mock.world.webhooks.values() if hook.get("keys")]
+        self.assertEqual((hook["url"], hook["keys"]["p256dh"]), ("https://example.org/push/1", "the-public-key"))
+        shown = self.page.evaluate(
+            """async () => {
+              const registration = await navigator.serviceWorker.getRegistration("/assets/push-worker.js");
+              return { scope: new URL(registration.scope).pathname, state: registration.active?.state };
+            }"""
+        )
+        self.assertEqual(shown["scope"], "/assets/")
+        self.page.get_by_role("button", name="Stop").click()
+        support.expect(self.page.get_by_role("button", name="Notify this browser")).to_be_visible()
+        self.assertFalse([hook for hook in self.mock.world.webhooks.values() if hook.get("keys")])
+
+    def test_the_worker_shows_what_the_push_service_brings(self):
+        self.page.context.grant_permissions(["notifications"])
+        self.open("notifications")
+        registered = """async () => {
+          const registration = await navigator.serviceWorker.register("/assets/push-worker.js");
+          while (!registration.active) await new Promise((resolve) => setTimeout(resolve, 10));
+        }"""
+        self.page.evaluate(registered)
+        session = self.page.context.new_cdp_session(self.page)
+        found = []
+        session.on("ServiceWorker.workerRegistrationUpdated", lambda event: found.extend(event["registrations"]))
+        session.send("ServiceWorker.enable")
+        while not found:
+            self.page.wait_for_timeout(20)
+        message = {"id": "e1", "title": "Gate 7", "text": "Leave now.", "link": "https://example.org/"}
+        for _ in range(2):
+            session.send(
+                "ServiceWorker.deliverPushMessage",
+                {
+                    "origin": self.mock.base.rstrip("/"),
+                    "registrationId": found[-1]["registrationId"],
+                    "data": json.dumps(message),
+                },
+            )
+        shown = self.page.evaluate(
+            """async () => {
+              const registration = await navigator.serviceWorker.getRegistration("/assets/push-worker.js");
+              for (let turn = 0; turn < 500; turn += 1) {
+                const list = await registration.getNotifications();
+                if (list.length) return list.map(({ title, body, tag, data }) => [title, body, tag, data.link]);
+                await new Promise((resolve) => setTimeout(resolve, 20));
+              }
+              return [];
+            }"""
+        )
+        self.assertEqual(shown, [["Gate 7", "Leave now.", "e1", "https://example.org/"]])
 
     def test_an_authorisation_is_changed(self):
         self.open("access")

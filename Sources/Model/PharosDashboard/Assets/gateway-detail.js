@@ -7,6 +7,7 @@ import { count, decimal, level, none, percent, rate, seconds, time } from "./for
 import { loudest, roomsOf } from "./gateways.js";
 import { showObserver } from "./history-detail.js";
 import * as names from "./names.js";
+import { notifyButton } from "./notification-form.js";
 import { card, empty, refusal, setAgo, Table } from "./parts.js";
 import { poll } from "./poll.js";
 import { openGatewayForm } from "./room-form.js";
@@ -85,8 +86,14 @@ export function showGateway(root, context, id) {
     else ask();
   });
   const buttons = actions.make();
+  const watch = notifyButton(() => ({
+    title: `Notify me when ${names.nameOf(id)} goes offline`,
+    among: ["offline"],
+    subject: id,
+    text: "{name} is offline.",
+  }));
   showObserver(root, context, id, {
-    actions: [h("a", { class: "button", href: "#/gateways" }, "All gateways"), buttons],
+    actions: [h("a", { class: "button", href: "#/gateways" }, "All gateways"), buttons, watch],
     before: [h("section", { class: "card" }, h("div", { class: "body" }, facts)), tracks],
   });
   ask = poll(

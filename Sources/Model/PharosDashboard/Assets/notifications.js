@@ -5,7 +5,7 @@ import { attempt, confirmThat } from "./dialog.js";
 import { h, replace, setText } from "./dom.js";
 import { none, plural, time } from "./format.js";
 import * as names from "./names.js";
-import { openNotificationForm } from "./notification-form.js";
+import { isEditable, openNotificationForm } from "./notification-form.js";
 import { card, empty, refusal, Table } from "./parts.js";
 import { poll } from "./poll.js";
 
@@ -16,7 +16,7 @@ const period = 5000;
 export function notifications(signal) {
   const place = h("div");
   const note =
-    "A text for each tag or person that enters or leaves a room or a region, published as an event to webhooks and feeds.";
+    "A text on an occasion, such as a tag or person that enters a room, published as an event to webhooks and feeds.";
   const element = card("Notifications", note, place);
   const add = async (rule) => {
     if (await openNotificationForm(rule)) ask();
@@ -98,7 +98,7 @@ function columns(change, remove) {
         "aria-label": `${text} ${rule.id}`,
         onClick: () => action(row.rule),
       }, text);
-    // The sheet knows rooms and regions; other rules are changed over HTTP.
+    // Rules about proximity and appointments are changed over HTTP.
     row.changeButton = button("Change", change, "");
     row.append(h("span"), button("Remove", remove, "danger"));
     return row;
@@ -108,7 +108,7 @@ function columns(change, remove) {
     { title: "When", text: whenWords, hint: (rule) => rule.subject },
     { title: "Application", text: (rule) => rule.application },
     { title: "At most once in", text: (rule) => rule.atMostOncePer ?? none },
-    { title: "If still inside after", text: (rule) => rule.onlyIfStillInsideAfter ?? none },
+    { title: "If it still lasts after", text: (rule) => rule.onlyIfStillInsideAfter ?? none },
     {
       title: "Quiet",
       text: (rule) => rule.quietHours ? `${rule.quietHours.from}–${rule.quietHours.to}` : none,
@@ -120,9 +120,9 @@ function columns(change, remove) {
       make: actions,
       update: (row, rule) => {
         row.rule = rule;
-        const isSimple = rule.on === "enter" || rule.on === "exit";
-        if (isSimple === Boolean(row.firstChild.firstChild)) return;
-        replace(row.firstChild, isSimple ? row.changeButton : null);
+        const canChange = isEditable(rule);
+        if (canChange === Boolean(row.firstChild.firstChild)) return;
+        replace(row.firstChild, canChange ? row.changeButton : null);
       },
     },
   ];

@@ -9,6 +9,7 @@ import { divide } from "./gateways.js";
 import { showPlace } from "./history-detail.js";
 import { historyAddress, Range } from "./history.js";
 import * as names from "./names.js";
+import { notifyButton } from "./notification-form.js";
 import { card, chip, empty, pageHead, refusal, setAgo, setChip, Table } from "./parts.js";
 import { poll } from "./poll.js";
 import { openMergeForm, openRoomForm } from "./room-form.js";
@@ -218,8 +219,14 @@ class RoomPage {
     const gateways = h("ul", { class: "plain-list" });
     const hears = card("Its gateways", null, h("div", { class: "body" }, gateways));
     const table = new Table("Things in the room", insideColumns, (row) => row.beacon);
+    const watch = notifyButton(() => ({
+      title: `Notify me when someone enters or leaves ${names.nameOf(id)}`,
+      among: ["enter", "exit"],
+      zone: id,
+      text: "{name} is in {room}.",
+    }));
     showPlace(root, context, { zone: id }, {
-      actions: [h("a", { class: "button", href: "#/rooms" }, "All rooms"), buttons],
+      actions: [h("a", { class: "button", href: "#/rooms" }, "All rooms"), buttons, watch],
       before: h("div", { class: "split" }, inside, hears),
     });
     this.ask = poll(

@@ -9,7 +9,7 @@ const worker = "/assets/push-worker.js";
 
 /** The card that lets this browser be notified, or ends it. */
 export function browserNotifications() {
-  const place = h("div", { class: "stack" });
+  const place = h("div", { class: "body" });
   const element = card("This browser", "Notifications that arrive while this page is closed.", place);
   const show = async () => replace(place, await content(show));
   show().catch((error) => replace(place, h("p", { class: "soft" }, error.message)));

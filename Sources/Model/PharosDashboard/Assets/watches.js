@@ -117,7 +117,7 @@ export async function openWatchForm({ id, name }, { zones, list }) {
         { class: "soft small" },
         "A rule works at any time: what it sends goes to ",
         h("a", { href: "#/webhooks", onClick: () => close() }, "webhooks"),
-        " and mail.",
+        ", mail and browsers.",
       ),
     ];
     return sheetForm(parts, saveButton("Notify me"), submit, () => close());
