@@ -86,12 +86,6 @@ package enum DeliveryOutcome: Hashable, Sendable {
     default: self = .failed(reason: "status \(status)", retryAfter: retryAfter)
     }
   }
-
-  /// Indicates whether the receiver answered that nothing is there: status 404.
-  var isMissing: Bool {
-    guard case .failed(let reason, _) = self else { return false }
-    return reason == "status 404"
-  }
 }
 
 /// The times and limits of deliveries.

@@ -1,3 +1,4 @@
+package import PharosDocuments
 package import PharosModel
 
 /// The site as notification rules see it: names, regions, and the directory that says what a beacon stands for.
@@ -19,6 +20,26 @@ package struct NotificationSite: Sendable {
       return nil
     }
     return constraint
+  }
+
+  /// Returns why a rule about proximity could have no occasion, and the remedy; nil if its application ranges some of the
+  /// beacons.
+  package func problem(with rule: NotificationRule) -> DocumentProblem? {
+    let place = "/v1/applications/\(rule.application)"
+    guard let wanted = rule.beacons ?? beacons(of: rule.region, application: rule.application) else {
+      return DocumentProblem(
+        field: "region",
+        message: "region \"\(rule.region)\" has no beacons to come near to",
+        expected: "a beacon, or a region of beacons that \(place)/regions lists"
+      )
+    }
+    let ranged = site.applications.first { $0.identifier == rule.application }?.ranging ?? []
+    guard !ranged.contains(where: { $0.constraint.meets(wanted) }) else { return nil }
+    return DocumentProblem(
+      field: rule.beacons == nil ? "region" : "beacon",
+      message: "application \"\(rule.application)\" does not range \(wanted): no distance is known",
+      expected: "PUT \(place)/ranging/NAME with these beacons first, or ranging of the site file"
+    )
   }
 
   /// Returns the entry of the directory about a beacon, the most specific of several; nil if there is none.
@@ -147,5 +168,22 @@ package enum NotificationText {
       rest = rest.dropFirst(placeholder.name.count + 2)
     }
     return result + rest
+  }
+}
+
+extension BeaconConstraint {
+  /// Returns whether one beacon may fulfil both constraints.
+  fileprivate func meets(_ other: BeaconConstraint) -> Bool {
+    func agree<Part: Equatable>(_ left: Part?, _ right: Part?) -> Bool {
+      left == nil || right == nil || left == right
+    }
+    switch (normal, other.normal) {
+    case (.proximity(let uuid, let major, let minor), .proximity(let other, let otherMajor, let otherMinor)):
+      return uuid == other && agree(major, otherMajor) && agree(minor, otherMinor)
+    case (.eddystone(let namespace, let instance), .eddystone(let other, let otherInstance)):
+      return namespace == other && agree(instance, otherInstance)
+    case (.address(let address), .address(let other)): return address == other
+    case (.proximity, _), (.eddystone, _), (.address, _): return false
+    }
   }
 }

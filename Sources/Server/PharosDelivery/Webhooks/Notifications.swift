@@ -19,6 +19,7 @@ package final class Notifications: Service {
   static let stateKind = "notification state"
 
   let journal: Journal
+  private let site: @Sendable () -> NotificationSite
   private let timeZone: @Sendable () -> String
   private let clock: any DeliveryClock
   /// The rules of each application, by identifier.
@@ -50,6 +51,7 @@ package final class Notifications: Service {
     logger: Logger
   ) throws(WebhookError) {
     self.journal = journal
+    self.site = site
     self.timeZone = timeZone
     self.clock = clock
     // Earlier events cause no notification if no state is saved.
@@ -162,6 +164,7 @@ extension Notifications {
       id: id,
       timeZone: timeZone()
     )
+    if rule.occasion == .proximity, let problem = site().problem(with: rule) { throw .invalid([problem]) }
     try dropPastAppointments(of: application)
     let isAppointment = rule.appointment != nil
     let (before, count) = rules.withLock { rules in

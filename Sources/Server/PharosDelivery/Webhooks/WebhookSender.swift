@@ -222,9 +222,7 @@ package final class HTTPWebhookSender: WebhookSender {
       guard let client = client(for: host, at: addresses) else {
         return .failed(reason: "it was broken off", retryAfter: nil)
       }
-      if let outcome = await send(outgoing, to: host, by: client, timeout: request.timeout) {
-        return outcome.isMissing && request.isMissingGone ? .gone : outcome
-      }
+      if let outcome = await send(outgoing, of: request, to: host, by: client) { return outcome }
     }
     return .failed(reason: SendFailure.noConnection, retryAfter: nil)
   }
@@ -232,27 +230,28 @@ package final class HTTPWebhookSender: WebhookSender {
   /// Sends a request over a connection to the present address of a host; returns nil if no connection was made.
   private func send(
     _ outgoing: HTTPClientRequest,
+    of request: WebhookRequest,
     to host: String,
-    by client: HTTPClient,
-    timeout: TimeSpan
+    by client: HTTPClient
   ) async -> DeliveryOutcome? {
     do {
       let answer = try await client.execute(
         outgoing,
-        timeout: .nanoseconds(timeout.nanoseconds)
+        timeout: .nanoseconds(request.timeout.nanoseconds)
       )
       state.withLock { $0.clients[host]?.hasFailed = false }
       await HTTPWebhookSender.discard(answer.body)
       let retryAfter = answer.headers.first(name: "retry-after").flatMap {
         HTTPWebhookSender.retryAfter($0, date: answer.headers.first(name: "date"))
       }
+      if request.isMissingGone, answer.status == .notFound { return .gone }
       return DeliveryOutcome(status: Int(answer.status.code), retryAfter: retryAfter)
     } catch {
       guard !SendFailure.hasNoConnection(error) else {
         state.withLock { $0.clients[host]?.hasFailed = true }
         return nil
       }
-      return .failed(reason: SendFailure.words(for: error, timeout: timeout), retryAfter: nil)
+      return .failed(reason: SendFailure.words(for: error, timeout: request.timeout), retryAfter: nil)
     }
   }
 

@@ -108,7 +108,7 @@ struct NotificationsTests {
 
   @Test(
     "an upgrade skips no event and repeats none: an earlier state is read, of an unknown one the cursor",
-    arguments: [(version: 1, [1, 2]), (version: 9, [2])]
+    arguments: [(1 as UInt8, [1, 2]), (9 as UInt8, [2])]
   )
   func upgrade(version: UInt8, subjects: [Int]) async throws {
     let clock = StandingClock()
@@ -149,6 +149,49 @@ struct NotificationsTests {
       service.stop()
     }
     #expect(service.counters.committed == 1)
+  }
+
+  @Test("a rule about proximity is refused unless the application ranges some of its beacons")
+  func proximity() throws {
+    let uuid = UUID128(high: 1, low: 2)
+    let region = Region(identifier: "shelf", constraint: .proximity(uuid, major: 1))
+    let ranging = [
+      RangingRequest(constraint: .proximity(uuid, major: 1, minor: 7)),
+      RangingRequest(constraint: .proximity(uuid, major: 2)),
+    ]
+    let ranger = Application(identifier: "gallery", regions: [region], ranging: ranging)
+    let other = Application(identifier: "museum", regions: [region])
+    let journal = try Journal.open(.memory, stream: Samples.stream)
+    let notifications = try Notifications(
+      journal: journal,
+      committed: CommittedEventHub(),
+      stream: Samples.stream,
+      publish: { _ in },
+      site: { NotificationSite(Site(applications: [ranger, other])) },
+      clock: StandingClock(),
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    )
+    func mistake(_ about: String, in application: String = "gallery") -> String? {
+      do throws(WebhookError) {
+        let rule = #"{"on":"proximity","text":"x",\#(about)}"#
+        _ = try notifications.put("near", json: json(rule), application: application)
+        return nil
+      } catch {
+        guard case .invalid(let problems) = error else { return "\(error)" }
+        #expect(problems.first?.expected?.contains("/v1/applications/\(application)") == true)
+        return problems.map(\.field).joined(separator: ",")
+      }
+    }
+    for beacon in ["1/7", "1/*", "*/*", "2/9", "*/7"] {
+      #expect(mistake(#""beacon":"\#(uuid)/\#(beacon)""#) == nil, "\(beacon)")
+    }
+    for beacon in ["1/8", "3/*", "3/7"] {
+      #expect(mistake(#""beacon":"\#(uuid)/\#(beacon)""#) == "beacon", "\(beacon)")
+    }
+    #expect(mistake(#""region":"shelf""#) == nil)
+    #expect(mistake(#""region":"cellar""#) == "region")
+    #expect(mistake(#""region":"shelf""#, in: "museum") == "region")
+    #expect(mistake(#""beacon":"\#(uuid)/1/7""#, in: "museum") == "beacon")
   }
 
   @Test("rules are listed, replaced and deleted, each application its own")
