@@ -75,40 +75,11 @@ package final class IngestServer: Sendable {
       let binder = SocketBinder(loops: parts.loops, configuration: configuration, logger: logger)
       let sockets = try await binder.bindAll()
       parts.begin(configuration)
-      let server = IngestServer(parts: parts, sockets: sockets, configuration: configuration)
-      await server.beginReading()
-      return server
+      return IngestServer(parts: parts, sockets: sockets, configuration: configuration)
     } catch {
       await parts.dispose()
       throw error
     }
-  }
-
-  /// Begins to read the log of inputs, if the server has one.
-  private func beginReading() async {
-    let loop = loops[0]
-    let position = try? await loop.look { [weak self] reading in
-      reading.logged?.applied?.edited = { [weak self] edit in self?.follow(edit) }
-      return reading.logged?.applied?.reading.position
-    }
-    guard let log = configuration.log?.log, let position else { return }
-    log.read(behind: position) { entries in
-      do {
-        // A loop that is gone refuses what is scheduled, and would lose what is submitted.
-        try loop.eventLoop.scheduleTask(in: .zero) { loop.value.receive(entries) }
-          .futureResult.flatMap { $0 }.wait()
-      } catch is EventLoopError {
-        throw IngestError.stopped
-      }
-    }
-  }
-
-  /// Has the loops follow an edit that another server has asked for.
-  private func follow(_ edit: SiteEdit) {
-    for case .forget(let traces) in edit.changes {
-      for loop in loops { loop.eventLoop.execute { loop.value.intake.forget(traces) } }
-    }
-    if edit.changesSite { updateLoops() }
   }
 
   /// The addresses on which the listeners listen, each once: with port 0 the one that the system chose.
@@ -168,8 +139,7 @@ package final class IngestServer: Sendable {
       engines.append(try await loop.eventLoop.submit { EngineCopy(loop.value.shard.engine) }.get())
     }
     let last = engines
-    let reading = try await loops[0].look { $0.logged?.applied?.reading }
-    try await merger.eventLoop.submit { [merger] in merger.value.conclude(last, reading) }.get()
+    try await merger.eventLoop.submit { [merger] in merger.value.conclude(last) }.get()
   }
 
   private func liveSnapshot() async throws -> IngestSnapshot {

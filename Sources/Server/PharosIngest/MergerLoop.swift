@@ -73,9 +73,9 @@ package final class MergerLoop {
   }
 
   /// Takes the last checkpoint, once every shard is done and everything was delivered.
-  func conclude(_ engines: [EngineCopy], _ reading: LogReading?) {
+  func conclude(_ engines: [EngineCopy]) {
     run()
-    hand(over: engines, CheckpointMarker(lease: CheckpointLease(), reading: reading))
+    hand(over: engines, CheckpointMarker(lease: CheckpointLease()))
   }
 
   /// Takes what has arrived, in the order that the watermarks promise: seeing a shard's watermark or result is seeing
@@ -139,7 +139,7 @@ package final class MergerLoop {
         merger: exactly ? merger.atRelease : merger.withoutPending,
         isExact: exactly,
         eventsBefore: delivered,
-        marker: marker
+        lease: marker.lease
       )
     }
     marker.record?(pending(exactly: true))

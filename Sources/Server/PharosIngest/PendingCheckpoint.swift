@@ -1,6 +1,6 @@
 import NIOCore
 public import PharosModel
-package import PharosPipeline
+import PharosPipeline
 import PharosPresence
 
 /// A checkpoint that was taken and is still to be written: copies of the engines as they were at one instant.
@@ -15,9 +15,6 @@ public struct PendingCheckpoint: Sendable {
   /// later one.
   public let eventsBefore: UInt64
 
-  /// The reading of the log of inputs at that instant; nil of a server without a log.
-  package let reading: LogReading?
-
   private let shards: [EngineCopy]
   private let merger: EventMerger
   private let isExact: Bool
@@ -29,15 +26,14 @@ public struct PendingCheckpoint: Sendable {
     merger: EventMerger,
     isExact: Bool,
     eventsBefore: UInt64,
-    marker: CheckpointMarker
+    lease: CheckpointLease
   ) {
     self.isExact = isExact
     instant = merger.released
     self.eventsBefore = eventsBefore
     self.shards = shards
     self.merger = merger
-    lease = marker.lease
-    reading = marker.reading
+    self.lease = lease
   }
 
   /// The bytes to keep, which `Checkpoint(decoding:)` reads.
@@ -73,24 +69,18 @@ package struct CheckpointMarker: Sendable {
   let record: (@Sendable (PendingCheckpoint) -> Void)?
   /// The promises of those who asked for the checkpoint.
   private let answers: [EventLoopPromise<Void>]
-  /// The reading of the log of inputs at the marker; nil of a server without a log.
-  let reading: LogReading?
 
   init(
     lease: CheckpointLease,
     record: (@Sendable (PendingCheckpoint) -> Void)?,
-    answers: [EventLoopPromise<Void>],
-    reading: LogReading?
+    answers: [EventLoopPromise<Void>]
   ) {
     self.lease = lease
     self.record = record
     self.answers = answers
-    self.reading = reading
   }
 
-  package init(lease: CheckpointLease, reading: LogReading? = nil) {
-    self.init(lease: lease, record: nil, answers: [], reading: reading)
-  }
+  package init(lease: CheckpointLease) { self.init(lease: lease, record: nil, answers: []) }
 
   /// Succeeds the promises once the checkpoint was handed over.
   func succeed() { for answer in answers { answer.succeed(()) } }

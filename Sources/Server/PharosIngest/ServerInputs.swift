@@ -2,7 +2,6 @@ import Logging
 import NIOCore
 import PharosCaptures
 import PharosModel
-import PharosPipeline
 import PharosSite
 package import PharosWire
 
@@ -144,7 +143,7 @@ extension ReadingLoop {
   ///
   /// - Returns: `true` if the loop may continue; `false` while the rings have no room for the pause.
   func watchPause() -> Bool {
-    guard server != nil, logged == nil else { return true }
+    guard server != nil else { return true }
     let before = clock.last
     let now = clock.next()
     guard server?.pause == nil else {
@@ -163,16 +162,12 @@ extension ReadingLoop {
   private func publishPause() -> Bool {
     guard let pause = server?.pause, hasRoomForServerInput else { return false }
     server?.pause = nil
-    pauseShards(through: pause.through, at: pause.received)
-    return true
-  }
-
-  /// Pushes a pause to all shards, the merger and the recorder.
-  func pauseShards(through end: Timestamp, at received: Timestamp) {
     for recyclingQueue in exchange.toShards[index] {
-      push(ShardParcel(received: received, content: .pause(through: end)), to: recyclingQueue.full)
+      let parcel = ShardParcel(received: pause.received, content: .pause(through: pause.through))
+      push(parcel, to: recyclingQueue.full)
     }
-    announce(.pause(through: end), at: received)
+    announce(.pause(through: pause.through), at: pause.received)
+    return true
   }
 
   /// Checks whether the wall clock was set.
@@ -187,10 +182,7 @@ extension ReadingLoop {
   }
 
   /// Has a checkpoint taken if it is time for one, or if one was asked for, and the last one has been written.
-  ///
-  /// - Parameter instant: an instant that no input has, where they go through a log: nil there takes none.
-  func watchCheckpoint(at instant: Timestamp? = nil) {
-    guard logged == nil || instant != nil else { return }
+  func watchCheckpoint() {
     let now = clock.last
     let interval = configuration.checkpoint == nil ? nil : configuration.checkpointInterval
     // The first one at once: what a start has begun again does not begin again behind a crash.
@@ -202,14 +194,9 @@ extension ReadingLoop {
     server?.lease = lease
     let answers = server?.checkpointAnswers ?? []
     server?.checkpointAnswers.removeAll()
-    let received = instant ?? clock.next()
+    let received = clock.next()
     let start = beginRecording(at: received)
-    let marker = CheckpointMarker(
-      lease: lease,
-      record: start.map { $0.supply },
-      answers: answers,
-      reading: logged?.applied?.reading
-    )
+    let marker = CheckpointMarker(lease: lease, record: start.map { $0.supply }, answers: answers)
     mark(marker, at: received)
   }
 
@@ -222,27 +209,16 @@ extension ReadingLoop {
     return start
   }
 
-  /// Indicates whether all rings that an input of this loop may need have room.
-  var hasRoomForServerInput: Bool { exchange.hasRoom(from: index) && exchange.serverInputs.hasRoom }
+  private var hasRoomForServerInput: Bool { exchange.hasRoom(from: index) && exchange.serverInputs.hasRoom }
 
   private func process(_ request: ServerInputs.Request) {
     let received = clock.next()
     exchange.recordTraffic(at: received, on: index)
     switch request {
-    case .change(let edit, let part, let answer):
-      if let logged, part != .check {
-        publish(edit, at: received, answer, through: logged)
-      } else {
-        apply(edit, part, at: received, answer)
-      }
+    case .change(let edit, let part, let answer): apply(edit, part, at: received, answer)
     case .datagrams(let datagrams, from: let source, let policy, let answer):
       answer.succeed(receive(datagrams, from: source, under: policy, at: received))
-    case .announce(let events, let otherwise):
-      if let logged {
-        if !logged.append(.announced(events, at: received)) { otherwise(events) }
-      } else {
-        announce(.announcement(events), at: received)
-      }
+    case .announce(let events, _): announce(.announcement(events), at: received)
     case .checkpoint(let answer):
       server?.checkpointAnswers.append(answer)
       watchCheckpoint()
@@ -254,22 +230,18 @@ extension ReadingLoop {
 
   /// Has the owner of the site make an edit, and, unless it is only checked, passes its changes on to all shards, the merger and
   /// the recorder.
-  func apply(
+  private func apply(
     _ edit: SiteEdit,
     _ part: ServerInputs.ChangePart,
     at received: Timestamp,
-    _ answer: EventLoopPromise<Void>?
+    _ answer: EventLoopPromise<Void>
   ) {
-    guard let owner = server?.owner else {
-      answer?.fail(IngestError.stopped)
-      return
-    }
+    guard let owner = server?.owner else { return answer.fail(IngestError.stopped) }
     do throws(RegionRefusal) {
       guard part != .check else {
         try owner.check(edit)
-        if logged == nil { publishInputs(through: received) }
-        answer?.succeed(())
-        return
+        publishInputs(through: received)
+        return answer.succeed(())
       }
       let changes = try owner.carryOut(edit)
       // Without a checkpoint behind it, a crash would have the regions that it changes begin again.
@@ -278,16 +250,16 @@ extension ReadingLoop {
         push(ShardParcel(received: received, content: .changes(changes)), to: recyclingQueue.full)
       }
       announce(.changes(changes, refusal: nil), at: received)
-      answer?.succeed(())
+      answer.succeed(())
     } catch {
       // The merger and the recorder receive a change that is refused on its own too: the merger publishes an event for
       // each one that exceeds the region limit, both now and when the recording is processed.
-      if edit.changes.count == 1, logged == nil || part != .check {
+      if edit.changes.count == 1 {
         announce(.changes(edit.changes, refusal: error), at: received)
-      } else if logged == nil {
+      } else {
         publishInputs(through: received)
       }
-      answer?.fail(error)
+      answer.fail(error)
     }
   }
 
@@ -302,10 +274,10 @@ extension ReadingLoop {
     var call = Intake.Call(
       received: received,
       destination: Endpoint(isV4 ? IPAddress(v4: 0) : IPAddress(v6: 0, 0), port: 0),
-      isRecorded: keepsDatagrams,
+      isRecorded: exchange.records,
       policy: policy
     )
-    let largest = logged == nil ? ServerInputs.largestMessage : LoggedLoop.largestMessage
+    let largest = ServerInputs.largestMessage
     let receipts = datagrams.map { bytes in
       let before = intake.decoder.counters.totalReports
       let outcome = bytes.withUnsafeBytes { bytes in
@@ -335,7 +307,7 @@ extension ReadingLoop {
   }
 
   /// Pushes an input to the merger and, while recording, to the recorder, and publishes the watermark that covers it.
-  func announce(_ content: ServerInput.Content, at received: Timestamp) {
+  private func announce(_ content: ServerInput.Content, at received: Timestamp) {
     push(ServerInput(received: received, content: content), to: exchange.serverInputs)
     if exchange.records {
       push(RecorderParcel(received: received, content: .server(content)), to: exchange.toRecorder[index].full)
@@ -344,7 +316,7 @@ extension ReadingLoop {
   }
 
   private func publishInputs(through received: Timestamp) {
-    exchange.publishInputs(of: index, through: logged == nil ? LoopClock.end(of: received) : received)
+    exchange.publishInputs(of: index, through: LoopClock.end(of: received))
   }
 }
 

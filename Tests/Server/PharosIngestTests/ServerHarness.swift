@@ -16,7 +16,7 @@ final class ServerHarness: Sendable {
   final class Output: Sendable {
     private let events = Mutex<[Event]>([])
     private let recording = Mutex<[UInt8]>([])
-    private let checkpoints = Mutex<[(bytes: [UInt8], eventsBefore: UInt64, reading: LogReading?)]>([])
+    private let checkpoints = Mutex<[(bytes: [UInt8], eventsBefore: UInt64)]>([])
     private let signals: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation) =
       AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
 
@@ -27,15 +27,11 @@ final class ServerHarness: Sendable {
 
     func keep(_ pending: PendingCheckpoint) {
       let bytes = pending.encoded()
-      checkpoints.withLock { $0.append((bytes, pending.eventsBefore, pending.reading)) }
+      checkpoints.withLock { $0.append((bytes, pending.eventsBefore)) }
       signals.continuation.yield()
     }
 
-    var kept: [(bytes: [UInt8], eventsBefore: UInt64)] {
-      checkpoints.withLock { $0.map { ($0.bytes, $0.eventsBefore) } }
-    }
-    /// The readings of the log of inputs that belong to the checkpoints.
-    var readings: [LogReading] { checkpoints.withLock { $0.compactMap(\.reading) } }
+    var kept: [(bytes: [UInt8], eventsBefore: UInt64)] { checkpoints.withLock { $0 } }
 
     func record(_ bytes: [UInt8]) { recording.withLock { $0 += bytes } }
 

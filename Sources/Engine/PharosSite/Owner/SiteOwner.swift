@@ -294,16 +294,6 @@ extension SiteOwner {
     _ = try trial.carryOut(edit)
   }
 
-  /// Returns an edit as the changes that it means now, with the declarations and registrations from which they follow.
-  ///
-  /// - Throws: the first refusal that an edited site file meets; changes are not looked at.
-  package func planned(_ edit: SiteEdit) throws(RegionRefusal) -> SiteEdit {
-    guard case .file = edit else { return edit }
-    var trial = state.withLock { $0 }
-    let changes = try trial.carryOut(edit)
-    return .changes(changes, sources: trial.sources)
-  }
-
   /// Makes an edit; the engine alone does so while it runs.
   ///
   /// - Returns: the changes for the stages of the engine, in their order.

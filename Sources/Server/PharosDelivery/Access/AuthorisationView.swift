@@ -61,7 +61,7 @@ package struct AuthorisationView: Sendable {
       .compactMap { shares[$0]?.accuracy }.min()
   }
 
-  /// Returns whether a subject lets anybody learn where it is.
+  /// Returns whether a subject lets any other learn where it is.
   func isShared(_ subject: SubjectID) -> Bool { !sharing.isEmpty && !sharing(subject).isEmpty }
 
   private func sharing(_ subject: SubjectID) -> Set<Share.Key> {

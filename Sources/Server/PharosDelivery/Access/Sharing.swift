@@ -34,7 +34,7 @@ package struct Share: Hashable, Sendable {
 
   /// The subject that shares.
   package let subject: SubjectID
-  /// The subject that it shares with, which may be anybody who has a name: it need not be located itself.
+  /// The subject that it shares with, which may be any subject that has a name: it need not be located itself.
   package let viewer: SubjectID
   /// The answer.
   package let state: State

@@ -47,7 +47,7 @@ struct SharingResource: Resource {
           An application that speaks for the viewer asks, with the state `asked`. One that speaks for the \
           subject answers `accepted` or `refused`, also unasked; the operator may do both. `accuracy` is how \
           finely the viewer may learn where the subject is, and `until` when that ends. The viewer may be \
-          anybody who has a name; it need not be located.
+          any subject that has a name; it need not be located.
           """
         )
         .with(.subject, .viewer)

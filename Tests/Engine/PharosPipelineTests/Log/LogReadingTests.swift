@@ -101,7 +101,7 @@ struct LogReadingTests {
     #expect(all.reading.repeats > 10 && firsts.reading.repeats == 0)
     let end = max(all.reading.through, firsts.reading.through) + .minutes(5)
     let left = all.events + all.pipeline.advance(to: end)
-    #expect(left.contains { $0.kind == .regionExit })
+    #expect(left.contains { $0.kind == .regionEnter })
     let right = firsts.events + firsts.pipeline.advance(to: end)
     #expect(parting(left, right) == nil)
   }

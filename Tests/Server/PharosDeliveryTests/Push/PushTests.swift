@@ -16,12 +16,12 @@ struct PushTests {
     let key = P256Key()
     let secret: [UInt8] = Array(1...16)
     private let isGone: Bool
-    private let taken = Mutex<[[String: String]]>([])
+    private let received = Mutex<[[String: String]]>([])
     private let changes = AsyncStream<Void>.makeStream()
 
     init(isGone: Bool = false) { self.isGone = isGone }
 
-    var texts: [[String: String]] { taken.withLock { $0 } }
+    var texts: [[String: String]] { received.withLock { $0 } }
 
     /// The document that subscribes it.
     func document(_ url: String = "https://push.example/send/1") -> [UInt8] {
@@ -31,7 +31,7 @@ struct PushTests {
 
     func send(_ request: WebhookRequest) async -> DeliveryOutcome {
       guard !isGone else { return .gone }
-      if let text = read(request.body) { taken.withLock { $0.append(text) } }
+      if let text = read(request.body) { received.withLock { $0.append(text) } }
       changes.continuation.yield()
       return .delivered
     }
