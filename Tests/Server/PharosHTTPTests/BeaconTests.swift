@@ -210,7 +210,8 @@ struct WhichRoomTests {
     "Notification": "a rule", "NotificationDocument": "a rule",
     "Nearest": "the counterpart of a subject whose room stands beside it",
     "Beacon.fix": "it has its room", "Diagnostic": "its subject is the one that is asked about",
-    "Zone": "the room itself",
+    "Zone": "the room itself", "Share": "a right, whether the subject is there or not",
+    "Friend": "its fix has the room, where the share shows it",
   ]
 
   @Test("every schema that carries a subject, a tag or a position has its name and its room")
