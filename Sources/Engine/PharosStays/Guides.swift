@@ -7,11 +7,11 @@ package import PharosWays
 /// The guidance of subjects to their destinations: a `Guidance` for each that was asked for, fed with the fixes of its
 /// subject.
 ///
-/// A destination may be a subject that moves. Each of its fixes that is more than ``followed`` from the end of the route gives
-/// a new route, so that the route is as old as its last fix. Without a fix within ``memory`` the route leads to the zone that
+/// A destination may be a subject that moves. Each of its fixes that is more than `followed` from the end of the route gives
+/// a new route, so that the route is as old as its last fix. Without a fix within `memory` the route leads to the zone that
 /// it is in, if the venue has a place of that name. Where neither is known, or those who asked may not learn of it, the
 /// guidance holds: it has no route until there is a position again. It ends within 3 m on one floor, and in the same
-/// room within ``roomReach``.
+/// room within `roomReach`.
 ///
 /// The requests are part of the written state; after a restart each subject gets a new route with its first fix.
 package struct Guides: Sendable {
