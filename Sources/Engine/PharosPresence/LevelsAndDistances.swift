@@ -18,25 +18,23 @@ package struct DistanceModel: Hashable, Sendable {
 
   /// The distance, and how sure it is.
   ///
-  /// The logarithm of the distance is as normal as the level. So the true distance lies within a factor of it either way; the
+  /// The logarithm of the distance is as normal as the level, so the true distance lies within a factor of it either way. The
   /// deviation is the radius around it that holds as much.
   ///
   /// - Parameters:
   ///   - level: the filtered level in dBm.
   ///   - variance: the variance of the filtered level in dB².
   ///   - measuredPower: the level at one metre in dBm.
-  /// - Returns: metres, and what holds 68 of 100 true distances: the metres around it, and the factor. Nil where the model has no
-  ///   answer.
+  /// - Returns: metres, and the metres around it that hold 68 of 100 true distances; nil where the model has no answer.
   package func distance(
     level: Double,
     variance: Double,
     measuredPower: Double
-  ) -> (meters: Double, deviation: Double, factor: Double)? {
+  ) -> (meters: Double, deviation: Double)? {
     guard let meters = meters(level: level, measuredPower: measuredPower) else { return nil }
     let spread = (variance + DistanceModel.shadowing * DistanceModel.shadowing).squareRoot()
     let doublings = spread / (10 * exponent) * RadioMath.binaryLogOfTen
-    let share = DistanceModel.radius(ofLogarithm: doublings * DistanceModel.logarithmOfTwo)
-    return (meters, meters * share, RadioMath.powerOfTwo(doublings))
+    return (meters, meters * DistanceModel.radius(ofLogarithm: doublings * DistanceModel.logarithmOfTwo))
   }
 
   private static let logarithmOfTwo = 0.693_147_180_559_945_3
