@@ -176,6 +176,9 @@ class Handler(Answers):
             return self.answer({"venues": [mock_venue.venue()] if self.world.fix_rate else []})
         if part == "plan":
             return self.answer(mock_venue.plan(), kind="image/png")
+        if _ == "places":
+            places = [place for floor in mock_venue.visitor_data()["floors"] for place in floor["places"]]
+            return self.answer({"places": places})
         if level is None:
             return self.answer(mock_venue.venue())
         return self.answer(mock_venue.outlines(int(level)), kind="application/geo+json")
@@ -260,6 +263,8 @@ class Handler(Answers):
             return self.answer({"diagnostics": world.diagnostics.get(name, [])})
         if kind == "notifications":
             return self.notifications(name, identity)
+        if kind == "ranging":
+            return self.answer({"ranging": world.ranging.get(name, [])})
         if kind == "authorisations":
             if self.command == "PUT":
                 world.authorisations.setdefault(name, {})[identity] = self.body["state"]

@@ -59,6 +59,7 @@ class World:
         self.authorisations = {}
         self.accepted = set()
         self.notifications = {}
+        self.ranging = {}
         self.named = {}
         self.beacon_names = {}
         self.site_beacons = set()

@@ -41,6 +41,34 @@ class Modules(support.ModuleTest):
         # Names stay in the picture.
         self.assertEqual(places({"x": 390, "y": 100, "width": 60}), [[318, 100]])
 
+    def test_names_on_a_visitors_map_cross_no_wall(self):
+        def placed(width, *names, marks=()):
+            # A room around each name's mark, 40 high; a letter is 6 wide and 10 high.
+            body = """const pieces = given.names.flatMap(({ x, y }) => {
+                const [left, right, top, bottom] = [x - given.width / 2, x + given.width / 2, y - 20, y + 20];
+                return [[left, top, right, top], [right, top, right, bottom], [right, bottom, left, bottom],
+                  [left, bottom, left, top]];
+              });
+              const marks = [...given.names, ...given.marks].map(({ x, y }) => ({ x, y, r: 2 }));
+              const widthOf = (text) => 6 * text.length;
+              const found = it.placeNames(given.names, { pieces, marks, size: 10, gap: 3, widthOf });
+              return found.map((name) => name && [name.lines.join("|"), name.turned]);"""
+            return self.run_in("visitor-labels.js", body, {"width": width, "names": names, "marks": marks})
+
+        def name(text, x=100, **more):
+            return {"text": text, "x": x, "y": 100, **more}
+
+        self.assertEqual(placed(100, name("Corner Shop")), [["Corner Shop", False]])
+        # In two lines there is no room above or below the mark, since the room is too low.
+        self.assertEqual(placed(60, name("Corner Shop")), [["Corner S…", False]])
+        self.assertEqual(placed(45, name("Toys")), [["Toys", False]])
+        # Beside the mark, upright.
+        self.assertEqual(placed(33, name("Cafés")), [["Cafés", True]])
+        self.assertEqual(placed(20, name("Information")), [None])
+        self.assertEqual(placed(20, name("Information", isChosen=True)), [["Information", False]])
+        # Names do not cover each other, and the first comes first.
+        self.assertEqual(placed(400, name("Left"), name("Right", 104)), [["Left", False], ["Right", False]])
+
     def test_no_place_is_named_twice_and_a_room_gives_way_to_who_is_in_it(self):
         body = """const { Viewport } = await import('/assets/floor-frame.js');
           const view = Object.assign(new Viewport(), { width: 400, height: 400, scale: 10 });

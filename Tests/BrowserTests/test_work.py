@@ -324,7 +324,6 @@ class Work(support.MockTest):
         self.mock.world.notifications = {"gallery": {"low": low, "gate": gate}}
         self.open("notifications")
         self.page.get_by_role("button", name="Change low").click()
-        support.expect(self.page.get_by_role("button", name="Change gate")).to_have_count(0)
         sheet = self.page.get_by_role("dialog")
         save = sheet.get_by_role("button", name="Save changes")
         support.expect(sheet.get_by_label("Below (mV)")).to_have_value("2500")
@@ -343,6 +342,90 @@ class Work(support.MockTest):
         support.expect(sheet).to_have_count(0)
         rule = self.mock.world.notifications["gallery"]["low"]
         self.assertEqual((rule["on"], rule["zone"], "belowMillivolts" in rule), ("depart", "lobby", False))
+
+    def test_a_rule_about_closeness_to_a_beacon_is_made_and_changed(self):
+        beacon = next(row for row in self.mock.world.beacon_rows() if row.get("name"))
+        uuid, major, minor = beacon["id"].split("/")
+        self.mock.world.ranging = {"gallery": [{"name": "tags", "source": "site", "uuid": uuid, "major": int(major)}]}
+        self.open("notifications")
+        self.page.get_by_role("button", name="Add notification").click()
+        sheet = self.page.get_by_role("dialog")
+        sheet.get_by_label("Identifier").fill("commentary")
+        sheet.get_by_label("Whenever").select_option(label="someone is close to a beacon")
+        support.expect(sheet.get_by_label("Room or region")).to_be_hidden()
+        support.expect(sheet.get_by_text("Filled in: {name}, {title} and {description}.")).to_be_visible()
+        sheet.get_by_label("Beacon", exact=True).select_option(label=beacon["name"])
+        sheet.get_by_label("How close").select_option(label="near it: three metres")
+        sheet.get_by_label("Title").fill("{title}")
+        sheet.get_by_label("Text").fill("{description}")
+        sheet.get_by_label("If it still lasts after").fill("5s")
+        sheet.get_by_role("button", name="Add notification").click()
+        support.expect(sheet).to_have_count(0)
+        rule = self.mock.world.notifications["gallery"]["commentary"]
+        self.assertEqual((rule["on"], rule["beacon"], rule["proximity"]), ("proximity", beacon["id"], "near"))
+        self.assertEqual((rule["title"], rule["onlyIfStillInsideAfter"]), ("{title}", "5s"))
+        rule["oncePer"] = "beacon"
+        support.expect(self.page.get_by_text("is near to")).to_be_visible()
+        self.page.get_by_role("button", name="Change commentary").click()
+        support.expect(sheet.get_by_label("How close")).to_have_value("near")
+        sheet.get_by_label("Beacon", exact=True).select_option(label=f"any of {uuid[:8]}… {major}/* (gallery)")
+        sheet.get_by_label("How close").select_option(label="right beside it: half a metre")
+        sheet.get_by_role("button", name="Save changes").click()
+        support.expect(sheet).to_have_count(0)
+        rule = self.mock.world.notifications["gallery"]["commentary"]
+        self.assertEqual((rule["beacon"], rule["proximity"]), (f"{uuid}/{major}/*", "immediate"))
+        self.assertEqual((rule["oncePer"], "region" in rule), ("beacon", False))
+
+    def test_a_rule_about_the_beacons_of_a_region_stays_about_them(self):
+        rule = {"id": "gate", "on": "proximity", "region": "entrance", "proximity": "far", "text": "{beacon}"}
+        self.mock.world.notifications = {"gallery": {"gate": rule}}
+        self.open("notifications")
+        self.page.get_by_role("button", name="Change gate").click()
+        sheet = self.page.get_by_role("dialog")
+        support.expect(sheet.get_by_label("Beacon", exact=True).locator("option:checked")).to_have_text(
+            "the beacons of entrance"
+        )
+        sheet.get_by_label("Text").fill("{minor}")
+        sheet.get_by_role("button", name="Save changes").click()
+        support.expect(sheet).to_have_count(0)
+        changed = self.mock.world.notifications["gallery"]["gate"]
+        self.assertEqual((changed["region"], changed["proximity"], changed["text"]), ("entrance", "far", "{minor}"))
+
+    def test_a_rule_about_an_appointment_is_made_and_changed(self):
+        self.mock.world.fix_rate = 1
+        self.open("notifications")
+        self.page.get_by_role("button", name="Add notification").click()
+        sheet = self.page.get_by_role("dialog")
+        save = sheet.get_by_role("button", name="Add notification")
+        sheet.get_by_label("Identifier").fill("gate-7")
+        sheet.get_by_label("Whenever").select_option(label="it is time to leave")
+        sheet.get_by_label("Text").fill("Leave now for {place}: {walk} min to walk.")
+        support.expect(sheet.get_by_text("Where one has to be, as the map names it.")).to_be_visible()
+        support.expect(sheet.locator("datalist option")).to_have_count(3)
+        sheet.get_by_label("Place", exact=True).fill("Café")
+        support.expect(sheet.get_by_text("An appointment is that of one person or thing.")).to_be_visible()
+        support.expect(save).to_be_disabled()
+        sheet.get_by_label("Who or what").select_option(index=1)
+        sheet.get_by_label("At", exact=True).fill("2031-07-01T12:30")
+        sheet.get_by_label("Time to spare").fill("10m")
+        sheet.get_by_label("Without steps").check()
+        save.click()
+        support.expect(sheet).to_have_count(0)
+        rule = self.mock.world.notifications["gallery"]["gate-7"]
+        instant = self.page.evaluate("new Date('2031-07-01T12:30').toISOString()")
+        wanted = {"place": "Café", "time": instant, "margin": "10m", "accessible": True}
+        self.assertEqual((rule["on"], rule["appointment"]), ("deadline", wanted))
+        self.assertTrue(rule["subject"])
+        self.assertEqual({"region", "zone", "beacon", "proximity"} & set(rule), set())
+        self.page.get_by_role("button", name="Change gate-7").click()
+        support.expect(sheet.get_by_label("At", exact=True)).to_have_value("2031-07-01T12:30")
+        sheet.get_by_label("At", exact=True).fill("2031-07-01T13:00")
+        sheet.get_by_label("Without steps").uncheck()
+        sheet.get_by_role("button", name="Save changes").click()
+        support.expect(sheet).to_have_count(0)
+        rule = self.mock.world.notifications["gallery"]["gate-7"]
+        instant = self.page.evaluate("new Date('2031-07-01T13:00').toISOString()")
+        self.assertEqual(rule["appointment"], {"place": "Café", "time": instant, "margin": "10m"})
 
     def test_this_browser_is_notified_while_no_page_is_open(self):
         # The worker is the real one; the push service is none, since there is no network.

@@ -5,7 +5,7 @@ import { attempt, confirmThat } from "./dialog.js";
 import { h, replace, setText } from "./dom.js";
 import { none, plural, time } from "./format.js";
 import * as names from "./names.js";
-import { isEditable, openNotificationForm } from "./notification-form.js";
+import { openNotificationForm } from "./notification-form.js";
 import { card, empty, refusal, Table } from "./parts.js";
 import { poll } from "./poll.js";
 
@@ -98,9 +98,7 @@ function columns(change, remove) {
         "aria-label": `${text} ${rule.id}`,
         onClick: () => action(row.rule),
       }, text);
-    // Rules about proximity and appointments are changed over HTTP.
-    row.changeButton = button("Change", change, "");
-    row.append(h("span"), button("Remove", remove, "danger"));
+    row.append(button("Change", change, ""), button("Remove", remove, "danger"));
     return row;
   };
   return [
@@ -120,9 +118,6 @@ function columns(change, remove) {
       make: actions,
       update: (row, rule) => {
         row.rule = rule;
-        const canChange = isEditable(rule);
-        if (canChange === Boolean(row.firstChild.firstChild)) return;
-        replace(row.firstChild, canChange ? row.changeButton : null);
       },
     },
   ];

@@ -6,7 +6,7 @@ const page = new URL(self.registration.scope).pathname;
 const store = `visitor ${page}`;
 /** The ways that are kept; the oldest go first. */
 const maximumWays = 200;
-const scripts = ["visitor.js", "visitor-map.js", "visitor-words.js", "dom.js", "floor-drawing.js"];
+const scripts = ["visitor.js", "visitor-map.js", "visitor-labels.js", "visitor-words.js", "dom.js", "floor-drawing.js"];
 const files = [...scripts, "base.css", "visitor.css", "icon.svg"];
 
 self.addEventListener("install", (event) => {

@@ -250,6 +250,9 @@ static const unsigned char tokens_js[] = {
 static const unsigned char verdict_js[] = {
 #embed "../Assets/verdict.js"
 };
+static const unsigned char visitor_labels_js[] = {
+#embed "../Assets/visitor-labels.js"
+};
 static const unsigned char visitor_map_js[] = {
 #embed "../Assets/visitor-map.js"
 };
@@ -363,6 +366,7 @@ static const cdashboard_file_t files[] = {
   {"timeline.js", timeline_js, sizeof timeline_js},
   {"tokens.js", tokens_js, sizeof tokens_js},
   {"verdict.js", verdict_js, sizeof verdict_js},
+  {"visitor-labels.js", visitor_labels_js, sizeof visitor_labels_js},
   {"visitor-map.js", visitor_map_js, sizeof visitor_map_js},
   {"visitor-words.js", visitor_words_js, sizeof visitor_words_js},
   {"visitor-worker.js", visitor_worker_js, sizeof visitor_worker_js},
