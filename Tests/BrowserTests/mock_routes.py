@@ -159,6 +159,19 @@ class Handler(Answers):
             raise Refusal(404, "Not found", f"There is no beacon {identity}.")
         return self.answer(own[0])
 
+    def do_subjects(self, subject, kind, viewer=None):
+        given = self.world.shares.setdefault(subject, {})
+        if kind == "looks":
+            return self.answer({"looks": self.world.looks.get(subject, [])})
+        if viewer is None:
+            return self.answer({"given": list(given.values()), "received": []})
+        if self.command == "DELETE":
+            given.pop(viewer, None)
+            return self.answer(b"", 204)
+        since = {"subject": subject, "viewer": viewer, "since": rfc3339(time.time())}
+        given[viewer] = {"accuracy": "full", **self.body, **since}
+        return self.answer(given[viewer])
+
     def do_tags(self):
         self.answer({"tags": self.world.tag_rows(), "next": None})
 

@@ -60,6 +60,7 @@ class World:
         self.accepted = set()
         self.notifications = {}
         self.ranging = {}
+        self.shares, self.looks = {}, {}
         self.named = {}
         self.beacon_names = {}
         self.site_beacons = set()

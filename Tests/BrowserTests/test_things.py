@@ -121,6 +121,40 @@ class Things(support.MockTest):
         support.expect(self.page.locator("h1")).to_have_text("Wheelchair 4")
         self.assertEqual(self.world.beacon_names[tag], "Wheelchair 4")
 
+    def test_what_a_person_shares_is_seen_allowed_and_revoked(self):
+        visitor = next(subject for subject in self.world.fix if "/" not in subject)
+        asked = {"subject": visitor, "viewer": "bob", "state": "asked", "accuracy": "zone", "since": support.now()}
+        look = {"viewer": "carol", "means": "friends", "accuracy": "full", "count": 3}
+        self.world.shares = {visitor: {"bob": asked}}
+        self.world.looks = {visitor: [{**look, "since": support.now(), "until": support.now()}]}
+        self.open("things/" + urllib.parse.quote(visitor, safe=""))
+        table = self.page.get_by_role("table", name="Shared with")
+        support.expect(table.get_by_role("row", name="bob")).to_contain_text("asks")
+        looks = self.page.get_by_role("table", name="Looks").get_by_role("row", name="carol")
+        support.expect(looks).to_contain_text("the list of friends")
+        table.get_by_role("button", name="Allow").click()
+        support.expect(table.get_by_role("row", name="bob")).to_contain_text("may see")
+        share = self.world.shares[visitor]["bob"]
+        self.assertEqual((share["state"], share["accuracy"], "until" in share), ("accepted", "zone", False))
+        self.page.get_by_role("button", name="Let someone see it").click()
+        sheet = self.page.get_by_role("dialog")
+        save = sheet.get_by_role("button", name="Let them see it")
+        support.expect(save).to_be_disabled()
+        sheet.get_by_label("Who").fill("dave")
+        sheet.get_by_label("Until").fill("2001-01-01T00:00")
+        support.expect(sheet.get_by_text("A time to come.")).to_be_visible()
+        sheet.get_by_label("Until").fill("2031-07-01T12:30")
+        sheet.get_by_label("They may see").select_option(label="the floor")
+        save.click()
+        support.expect(table.get_by_role("row", name="dave")).to_contain_text("the floor")
+        until = self.page.evaluate("new Date('2031-07-01T12:30').toISOString()")
+        share = self.world.shares[visitor]["dave"]
+        self.assertEqual((share["state"], share["accuracy"], share["until"]), ("accepted", "floor", until))
+        table.get_by_role("row", name="bob").get_by_role("button", name="Revoke").click()
+        sheet.get_by_role("button", name="Revoke").click()
+        support.expect(table.get_by_role("row", name="bob")).to_have_count(0)
+        self.assertEqual(list(self.world.shares[visitor]), ["dave"])
+
     def test_one_is_notified_when_it_leaves(self):
         tag = list(self.world.zone_of)[1]
         self.world.zone_of[tag] = "lobby"

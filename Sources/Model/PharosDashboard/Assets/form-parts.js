@@ -76,3 +76,8 @@ export function setMember(object, key, value) {
   if (value === undefined || value === "") delete object[key];
   else object[key] = value;
 }
+
+/** A moment, in ms, as the entry of a day and a time has it: the reader's own, to the minute. */
+export function localMoment(time) {
+  return new Date(time - new Date(time).getTimezoneOffset() * 60000).toISOString().slice(0, 16);
+}

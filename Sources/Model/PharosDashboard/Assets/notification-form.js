@@ -3,7 +3,7 @@
 import { change, get, getIfAllowed, listIfAllowed, part, serverNow } from "./api.js";
 import { notify, openDialog } from "./dialog.js";
 import { h, setText } from "./dom.js";
-import { checkAll, checkbox, checkedText, fine, saveButton, select, setMember, sheetForm } from "./form-parts.js";
+import { checkAll, checkbox, checkedText, fine, localMoment, saveButton, select, setMember, sheetForm } from "./form-parts.js";
 import { byName } from "./format.js";
 import { checkTime, parseIdentity } from "./identity.js";
 import * as names from "./names.js";
@@ -201,11 +201,6 @@ function appointmentEntries(places, given) {
     return made;
   };
   return { checked: [place, at, margin], entries: [place, at, margin, steps], document };
-}
-
-/** A moment as the entry of a day and a time has it: the reader's own, to the minute. */
-function localMoment(time) {
-  return new Date(time - new Date(time).getTimezoneOffset() * 60000).toISOString().slice(0, 16);
 }
 
 function form(choices, rule, start, close) {

@@ -8,6 +8,7 @@ import * as names from "./names.js";
 import { card, timeNode } from "./parts.js";
 import { poll } from "./poll.js";
 import { openThingForm } from "./room-form.js";
+import { sharing } from "./sharing.js";
 import { isOfSiteFile, siteFileHint } from "./site-changes.js";
 import { entryText, Things } from "./things.js";
 import { openWatchForm, watchList } from "./watches.js";
@@ -51,7 +52,7 @@ export function showThing(root, context, id) {
     },
   }, "Rename");
   const watching = watchList(id, signal);
-  const before = [watching, h("div", { class: "split even" }, now, why)];
+  const before = [watching, h("div", { class: "split even" }, now, why), sharing(id, signal)];
   showSubject(root, context, id, { actions: [map, rename, watch], before });
   const ask = poll(
     async () => {

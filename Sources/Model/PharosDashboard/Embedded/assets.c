@@ -220,6 +220,9 @@ static const unsigned char rooms_js[] = {
 static const unsigned char secret_js[] = {
 #embed "../Assets/secret.js"
 };
+static const unsigned char sharing_js[] = {
+#embed "../Assets/sharing.js"
+};
 static const unsigned char site_changes_js[] = {
 #embed "../Assets/site-changes.js"
 };
@@ -356,6 +359,7 @@ static const cdashboard_file_t files[] = {
   {"room-form.js", room_form_js, sizeof room_form_js},
   {"rooms.js", rooms_js, sizeof rooms_js},
   {"secret.js", secret_js, sizeof secret_js},
+  {"sharing.js", sharing_js, sizeof sharing_js},
   {"site-changes.js", site_changes_js, sizeof site_changes_js},
   {"sse.js", sse_js, sizeof sse_js},
   {"stream.js", stream_js, sizeof stream_js},
