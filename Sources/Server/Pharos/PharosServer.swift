@@ -1,4 +1,5 @@
 public import Logging
+package import PharosDocuments
 public import PharosFixes
 public import PharosIngest
 public import PharosModel
@@ -158,8 +159,21 @@ public final class PharosServer: Service, RegionControl, Sendable {
   public func adopt(_ site: Site) async throws { try await phase.ingest().adopt(site) }
 
   /// Makes an edit of the site; `commit` writes it down between the check and the change.
-  package func change(_ edit: SiteEdit, committing commit: () async throws -> Void) async throws {
-    try await phase.ingest().change(edit, committing: commit)
+  package func change(
+    _ edit: SiteEdit,
+    with documents: [DocumentChange],
+    committing commit: () async throws -> Void
+  ) async throws {
+    try await phase.ingest().change(edit, with: documents, committing: commit)
+  }
+
+  /// Indicates whether inputs go through a log that several servers share.
+  package var isReplicated: Bool { configuration.log != nil }
+
+  /// Stores and drops documents on all servers that share the log; calls a function once this one has, or cannot.
+  package func store(_ documents: [DocumentChange], _ answer: @escaping @Sendable ((any Error)?) -> Void) {
+    guard let ingest = phase.listening else { return answer(IngestError.stopped) }
+    ingest.store(documents, answer)
   }
 
   /// Takes over other keys for signed datagrams, once the server listens; returns when they count everywhere.

@@ -109,7 +109,10 @@ package final class Assignments: Service, Sendable {
 
   private func store(_ kind: Kind, _ document: [UInt8]?, to subject: SubjectID) async throws {
     guard let change = kind.change(subject, document) else { return }
-    try await server.change(.changes([change])) { try await put(document, kind, of: subject) }
+    let stored = DocumentChange(kind: kind.rawValue, key: subject.description, document: document)
+    try await server.change(.changes([change]), with: [stored]) {
+      try await BackgroundExecutor.requests.run { [journal] in _ = try journal.change([stored]) }
+    }
   }
 
   /// Returns the document of a subject, or nil.
@@ -136,11 +139,6 @@ package final class Assignments: Service, Sendable {
       }
     }
     try journal.change(changes)
-  }
-
-  private func put(_ document: [UInt8]?, _ kind: Kind, of subject: SubjectID) async throws {
-    let change = DocumentChange(kind: kind.rawValue, key: subject.description, document: document)
-    try await BackgroundExecutor.requests.run { [journal] in _ = try journal.change([change]) }
   }
 
   private static func all(in journal: Journal) throws -> Set<RegionChange> {

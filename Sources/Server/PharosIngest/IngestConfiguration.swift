@@ -56,6 +56,8 @@ public struct IngestConfiguration: Sendable {
   /// checkpoint again, with the same ids, and takes no published states. Any other server resumes: what happened meanwhile is
   /// unknown, and the time is downtime. A checkpoint that is not exact is resumed from in any case.
   package var continuesExactly = false
+  /// The log that all inputs go through; nil if they go to the engines at once.
+  package var log: LoggedIngest?
   /// Indicates whether the tables of heard devices show the addresses and names of unregistered devices.
   ///
   /// This is for an installer at a screen, in a process that stores nothing. A long-running server hides them.

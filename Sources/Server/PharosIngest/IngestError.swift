@@ -24,6 +24,8 @@ package enum IngestError: Error, Hashable, Sendable {
   case unreadableCheckpoint(FieldError)
   /// More was asked at once than waits for its turn: the loops are far behind.
   case overloaded(waiting: Int)
+  /// A change is longer than a message of the log of inputs may be.
+  case tooLongForLog(limit: Int)
   /// A recording could not begin.
   case cannotRecord(reason: String)
   /// Inputs are recorded already.
@@ -71,6 +73,8 @@ extension IngestError: CustomStringConvertible {
       "the checkpoint cannot be used, \(Wording.clause(error)). Start from the published events alone, and report this as a bug."
     case .overloaded(let waiting):
       "\(waiting) requests wait for the loops to catch up, and no further ones are accepted. Ask again in a moment, or send less."
+    case .tooLongForLog(let limit):
+      "the change takes more than \(limit >> 10) KiB, the longest message of the log of inputs. Make it in several parts."
     case .cannotRecord(let reason):
       "the recording cannot begin: \(Wording.clause(reason)). Nothing was recorded; ingest continues."
     case .alreadyRecording:

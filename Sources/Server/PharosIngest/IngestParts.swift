@@ -19,7 +19,7 @@ struct IngestParts {
     let venues: [LocatableVenue]
     /// Indicates whether a caller receives what handsets sense, with or without venues.
     let forwardsSensings: Bool
-    let configuration: IngestConfiguration
+    private(set) var configuration: IngestConfiguration
     let restoration: Restoration?
     let timeline: Timeline
     /// An R before all others: the time at which a restarted server resumes, or the instant of the checkpoint from which it
@@ -50,6 +50,7 @@ struct IngestParts {
       )
       let isContinued = configuration.continuesExactly && checkpoint?.isExact == true
       start = isContinued ? checkpoint?.instant ?? .distantPast : LoopClock.before(timeline)
+      if restoration != nil { self.configuration.log?.reading.goOn(behind: start) }
     }
   }
 
@@ -158,6 +159,10 @@ struct IngestParts {
       for loop in loops { loop.eventLoop.execute { loop.value.recordKept() } }
     }
     for (wake, loop) in zip(exchange.readers, loops) { wake.setAction { loop.value.wake() } }
+    if configuration.log != nil {
+      // Loop 0 reads the log for all: no other one brings inputs to the shards.
+      for index in loops.indices.dropFirst() { exchange.publishInputs(of: index, through: .distantFuture) }
+    }
     for loop in loops { loop.eventLoop.execute { loop.value.tick() } }
     // Stage two has deadlines of its own, and a recording is to be on its disc while one watches.
     let interval = TimeAmount.nanoseconds(configuration.idleTick.nanoseconds)

@@ -3,6 +3,7 @@ package import Logging
 import NIOCore
 import NIOPosix
 import PharosCaptures
+package import PharosDocuments
 package import PharosFixes
 package import PharosModel
 package import PharosPipeline
@@ -75,11 +76,40 @@ package final class IngestServer: Sendable {
       let binder = SocketBinder(loops: parts.loops, configuration: configuration, logger: logger)
       let sockets = try await binder.bindAll()
       parts.begin(configuration)
-      return IngestServer(parts: parts, sockets: sockets, configuration: configuration)
+      let server = IngestServer(parts: parts, sockets: sockets, configuration: configuration)
+      await server.beginReading()
+      return server
     } catch {
       await parts.dispose()
       throw error
     }
+  }
+
+  /// Begins to read the log of inputs, if the server has one.
+  private func beginReading() async {
+    let loop = loops[0]
+    let position = try? await loop.look { [weak self] reading in
+      reading.logged?.applied?.edited = { [weak self] edit in self?.follow(edit) }
+      return reading.logged?.applied?.reading.position
+    }
+    guard let log = configuration.log?.log, let position else { return }
+    log.read(behind: position) { entries in
+      do {
+        // A loop that is gone refuses what is scheduled, and would lose what is submitted.
+        try loop.eventLoop.scheduleTask(in: .zero) { loop.value.receive(entries) }
+          .futureResult.flatMap { $0 }.wait()
+      } catch is EventLoopError {
+        throw IngestError.stopped
+      }
+    }
+  }
+
+  /// Has the loops follow an edit that another server has asked for.
+  private func follow(_ edit: SiteEdit) {
+    for case .forget(let traces) in edit.changes {
+      for loop in loops { loop.eventLoop.execute { loop.value.intake.forget(traces) } }
+    }
+    if edit.changesSite { updateLoops() }
   }
 
   /// The addresses on which the listeners listen, each once: with port 0 the one that the system chose.
@@ -139,7 +169,8 @@ package final class IngestServer: Sendable {
       engines.append(try await loop.eventLoop.submit { EngineCopy(loop.value.shard.engine) }.get())
     }
     let last = engines
-    try await merger.eventLoop.submit { [merger] in merger.value.conclude(last) }.get()
+    let place = try await loops[0].look { $0.logPlace }
+    try await merger.eventLoop.submit { [merger] in merger.value.conclude(last, place) }.get()
   }
 
   private func liveSnapshot() async throws -> IngestSnapshot {
@@ -182,16 +213,55 @@ extension IngestServer {
   /// The owner of the site checks it, the store commits it, and the engine makes it. No other change of the site may be asked for
   /// meanwhile.
   ///
+  /// Where inputs go through a log, the edit and its documents do too: `LoggedIngest.store` stores these, and nothing is checked
+  /// beforehand.
+  ///
+  /// - Parameters:
+  ///   - edit: the edit.
+  ///   - documents: the documents that belong to it.
+  ///   - commit: stores them.
   /// - Throws: `RegionRefusal`, ``IngestError/overloaded(waiting:)`` or the error of the commit, nothing having changed;
   ///   ``IngestError/stopped``, in which case the next start may find the edit committed.
-  package func change(_ edit: SiteEdit, committing commit: () async throws -> Void) async throws {
+  package func change(
+    _ edit: SiteEdit,
+    with documents: [DocumentChange] = [],
+    committing commit: () async throws -> Void
+  ) async throws {
+    guard !isReplicated else { return try await make(edit.logged(with: documents), .whole) }
     try await ask { .change(edit, .check, $0) }
     try await commit()
     try await make(edit, .committed)
   }
 
+  /// Indicates whether inputs go through a log.
+  package var isReplicated: Bool { configuration.log != nil }
+
+  /// Stores and drops documents on all servers that share the log.
+  ///
+  /// - Parameters:
+  ///   - documents: the documents.
+  ///   - answer: is called once this server has stored them, or with the reason why it has not.
+  package func store(_ documents: [DocumentChange], _ answer: @escaping @Sendable ((any Error)?) -> Void) {
+    guard isReplicated, !isStopping.load(ordering: .acquiring) else { return answer(IngestError.stopped) }
+    let loop = loops[0]
+    loop.eventLoop.scheduleTask(in: .zero) {
+      let promise = loop.eventLoop.makePromise(of: Void.self)
+      loop.value.request(.change(.logged([], documents), .whole, promise))
+      return promise.futureResult
+    }
+    .futureResult.flatMap { $0 }
+    .whenComplete { result in
+      switch result {
+      case .success: answer(nil)
+      case .failure(let error): answer(error is EventLoopError ? IngestError.stopped : error)
+      }
+    }
+  }
+
   private func make(_ edit: SiteEdit, _ part: ServerInputs.ChangePart) async throws {
     try await ask { .change(edit, part, $0) }
+    // Edits of a log are followed where they are read, also those of others.
+    guard !isReplicated else { return }
     for case .forget(let traces) in edit.changes {
       for loop in loops { try await loop.look { $0.intake.forget(traces) } }
     }

@@ -104,23 +104,3 @@ extension IngestSnapshot {
     refusedSources = RefusedSource.merged(loops.flatMap(\.refusedSources))
   }
 }
-
-extension RefusedSource {
-  /// One entry for each sender, the one with the most refusals first.
-  static func merged(_ sources: [RefusedSource]) -> [RefusedSource] {
-    var merged: [IPAddress: RefusedSource] = [:]
-    for source in sources {
-      guard let known = merged[source.source] else {
-        merged[source.source] = source
-        continue
-      }
-      var later = known.lastRefused >= source.lastRefused ? known : source
-      later.count = known.count + source.count
-      later.skipped = known.skipped + source.skipped
-      merged[source.source] = later
-    }
-    return merged.values.sorted {
-      ($0.count, $0.skipped, $1.source.description) > ($1.count, $1.skipped, $0.source.description)
-    }
-  }
-}

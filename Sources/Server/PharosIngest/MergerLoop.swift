@@ -73,9 +73,9 @@ package final class MergerLoop {
   }
 
   /// Takes the last checkpoint, once every shard is done and everything was delivered.
-  func conclude(_ engines: [EngineCopy]) {
+  func conclude(_ engines: [EngineCopy], _ place: LogPlace?) {
     run()
-    hand(over: engines, CheckpointMarker(lease: CheckpointLease()))
+    hand(over: engines, CheckpointMarker(lease: CheckpointLease(), place: place))
   }
 
   /// Takes what has arrived, in the order that the watermarks promise: seeing a shard's watermark or result is seeing
@@ -139,7 +139,7 @@ package final class MergerLoop {
         merger: exactly ? merger.atRelease : merger.withoutPending,
         isExact: exactly,
         eventsBefore: delivered,
-        lease: marker.lease
+        marker: marker
       )
     }
     marker.record?(pending(exactly: true))

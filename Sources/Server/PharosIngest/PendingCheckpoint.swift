@@ -15,6 +15,9 @@ public struct PendingCheckpoint: Sendable {
   /// later one.
   public let eventsBefore: UInt64
 
+  /// Its place in the log of inputs; nil of a server without a log.
+  package let place: LogPlace?
+
   private let shards: [EngineCopy]
   private let merger: EventMerger
   private let isExact: Bool
@@ -26,18 +29,21 @@ public struct PendingCheckpoint: Sendable {
     merger: EventMerger,
     isExact: Bool,
     eventsBefore: UInt64,
-    lease: CheckpointLease
+    marker: CheckpointMarker
   ) {
     self.isExact = isExact
     instant = merger.released
     self.eventsBefore = eventsBefore
     self.shards = shards
     self.merger = merger
-    self.lease = lease
+    lease = marker.lease
+    place = marker.place
   }
 
-  /// The bytes to keep, which `Checkpoint(decoding:)` reads.
-  public func encoded() -> [UInt8] { checkpoint.encoded }
+  /// The bytes to keep, which `Checkpoint(decoding:)` reads; of a server with a log `LoggedCheckpoint(decoding:)` does.
+  public func encoded() -> [UInt8] {
+    place.map { LoggedCheckpoint(place: $0, checkpoint: checkpoint).encoded } ?? checkpoint.encoded
+  }
 
   /// The state of both stages and of the merger.
   var checkpoint: Checkpoint {
@@ -69,18 +75,24 @@ package struct CheckpointMarker: Sendable {
   let record: (@Sendable (PendingCheckpoint) -> Void)?
   /// The promises of those who asked for the checkpoint.
   private let answers: [EventLoopPromise<Void>]
+  /// The place of the marker in the log of inputs; nil of a server without a log.
+  let place: LogPlace?
 
   init(
     lease: CheckpointLease,
     record: (@Sendable (PendingCheckpoint) -> Void)?,
-    answers: [EventLoopPromise<Void>]
+    answers: [EventLoopPromise<Void>],
+    place: LogPlace?
   ) {
     self.lease = lease
     self.record = record
     self.answers = answers
+    self.place = place
   }
 
-  package init(lease: CheckpointLease) { self.init(lease: lease, record: nil, answers: []) }
+  package init(lease: CheckpointLease, place: LogPlace? = nil) {
+    self.init(lease: lease, record: nil, answers: [], place: place)
+  }
 
   /// Succeeds the promises once the checkpoint was handed over.
   func succeed() { for answer in answers { answer.succeed(()) } }

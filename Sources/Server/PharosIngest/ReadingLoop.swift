@@ -39,6 +39,8 @@ final class ReadingLoop {
   var shard: Shard
   /// Set on loop 0 alone.
   var server: ServerInputs?
+  /// The log that inputs go through; nil if they go to the shards at once.
+  let logged: LoggedLoop?
 
   var drain: DatagramDrain
   var intake: Intake
@@ -76,6 +78,13 @@ final class ReadingLoop {
     self.configuration = configuration
     self.server = server
     self.logger = logger
+    logged = configuration.log.map { settings in
+      LoggedLoop(
+        settings,
+        loop: index,
+        applied: index == 0 ? AppliedLog(settings.reading, shards: exchange.loops) : nil
+      )
+    }
     clock = LoopClock(timeline, loop: index)
     self.shard = shard
     drain = try DatagramDrain(capacity: configuration.largestDatagram)
@@ -151,7 +160,7 @@ extension ReadingLoop {
       var call = Intake.Call(
         received: received,
         destination: listener.localAddress,
-        isRecorded: exchange.records,
+        isRecorded: keepsDatagrams,
         policy: listener.policy
       )
       let held = listener.drainHeld()
@@ -193,7 +202,7 @@ extension ReadingLoop {
   func judgeHeld() {
     guard !intake.held.isEmpty, exchange.hasRoom(from: index) else { return }
     let received = clock.next()
-    intake.judgeHeld(at: received, isRecorded: exchange.records)
+    intake.judgeHeld(at: received, isRecorded: keepsDatagrams)
     ship(received)
     exchange.recordTraffic(at: received, on: index)
   }
@@ -209,6 +218,17 @@ extension ReadingLoop {
 
   /// Pushes what was taken to the rings and publishes the watermark that covers it.
   func ship(_ received: Timestamp) {
+    if let logged {
+      gather(for: logged)
+    } else {
+      pushAll(of: &intake, received)
+      exchange.publishInputs(of: index, through: LoopClock.end(of: received))
+    }
+    if !intake.lines.isEmpty { sayRefusals() }
+  }
+
+  /// Pushes what an intake has taken to the rings.
+  func pushAll(of intake: inout Intake, _ received: Timestamp) {
     for destination in 0..<exchange.loops {
       let isOwn = destination == index
       guard !(isOwn ? intake.incoming.isEmpty : intake.outgoing[destination].isEmpty) else { continue }
@@ -217,14 +237,11 @@ extension ReadingLoop {
       if isOwn { swap(&batch, &intake.incoming) } else { swap(&batch, &intake.outgoing[destination]) }
       push(ShardParcel(received: received, content: .reports(batch)), to: recyclingQueue.full)
     }
-    if !intake.log.isEmpty {
-      var datagrams = exchange.toRecorder[index].empty.pop() ?? DatagramLog()
-      swap(&datagrams, &intake.log)
-      let parcel = RecorderParcel(received: received, content: .datagrams(datagrams))
-      push(parcel, to: exchange.toRecorder[index].full)
-    }
-    exchange.publishInputs(of: index, through: LoopClock.end(of: received))
-    if !intake.lines.isEmpty { sayRefusals() }
+    guard !intake.log.isEmpty else { return }
+    var datagrams = exchange.toRecorder[index].empty.pop() ?? DatagramLog()
+    swap(&datagrams, &intake.log)
+    let parcel = RecorderParcel(received: received, content: .datagrams(datagrams))
+    push(parcel, to: exchange.toRecorder[index].full)
   }
 
   /// Pushes a load to a ring that was seen to have room.
@@ -286,6 +303,7 @@ extension ReadingLoop {
       isBehind = readSockets()
       processServerInputs()
       judgeHeld()
+      applyLog()
       publishTime()
       doChores()
       if server?.wantsCheckpoint == true { watchCheckpoint() }
@@ -293,6 +311,7 @@ extension ReadingLoop {
     case .draining(let promise, let datagrams):
       isEager = true
       judgeHeld()
+      applyLog()
       let left = drainSockets(of: datagrams)
       phase = .draining(promise, datagrams: left)
       if left == 0 {
@@ -374,8 +393,13 @@ extension ReadingLoop {
 
   /// Publishes a watermark without input, so that deadlines fire.
   ///
-  /// No input that has an R waits outside the rings, so each new R is a watermark.
-  func publishTime() { exchange.publishInputs(of: index, through: LoopClock.end(of: clock.next())) }
+  /// No input that has an R waits outside the rings, so each new R is a watermark. Where inputs go through a log, its time
+  /// counts instead.
+  func publishTime() {
+    let now = clock.next()
+    if let logged { return logged.publishDue(at: now) }
+    exchange.publishInputs(of: index, through: LoopClock.end(of: now))
+  }
 
   /// Schedules the next tick.
   ///
@@ -404,7 +428,7 @@ extension ReadingLoop {
     let now = clock.last
     guard now >= nextChores else { return }
     nextChores = now + ReadingLoop.choresInterval
-    watchClock()
+    if logged == nil { watchClock() }
     watchCheckpoint()
     intake.forget(at: now)
     readDropCounters()
@@ -457,10 +481,10 @@ extension ReadingLoop {
     return promise.futureResult
   }
 
-  /// Stops the clock of the loop and returns its last R.
+  /// Stops the clock of the loop and returns its last R; where inputs go through a log, the instant through which it was read.
   func freeze() -> Timestamp {
     phase = .frozen
-    return clock.last
+    return logged?.through ?? clock.last
   }
 
   /// Runs the shard up to the end that all loops have agreed on.
@@ -479,8 +503,8 @@ extension ReadingLoop {
     let received = listeners.map(pass)
     var left = datagrams - received.reduce(0) { $0 + $1.datagrams }
     var isDone = received.allSatisfy { $0.ending == .emptied && $0.datagrams == 0 }
-    // What waits for the disk is waited for, a few seconds at most.
-    if !intake.held.isEmpty {
+    // What waits for the disk is waited for, a few seconds at most, and so is the rest of a batch of the log.
+    if !intake.held.isEmpty || logged?.applied?.isWithinBatch == true {
       left -= 1
       isDone = false
     }
@@ -495,6 +519,7 @@ extension ReadingLoop {
     listeners.removeAll()
     processServerInputs()
     refuseRequests()
+    logged?.finish(at: clock.last)
     phase = .drained
   }
 }

@@ -2,6 +2,7 @@ import Logging
 import NIOCore
 import PharosCaptures
 import PharosModel
+import PharosPipeline
 import PharosSite
 package import PharosWire
 
@@ -143,7 +144,7 @@ extension ReadingLoop {
   ///
   /// - Returns: `true` if the loop may continue; `false` while the rings have no room for the pause.
   func watchPause() -> Bool {
-    guard server != nil else { return true }
+    guard server != nil, logged == nil else { return true }
     let before = clock.last
     let now = clock.next()
     guard server?.pause == nil else {
@@ -162,12 +163,16 @@ extension ReadingLoop {
   private func publishPause() -> Bool {
     guard let pause = server?.pause, hasRoomForServerInput else { return false }
     server?.pause = nil
-    for recyclingQueue in exchange.toShards[index] {
-      let parcel = ShardParcel(received: pause.received, content: .pause(through: pause.through))
-      push(parcel, to: recyclingQueue.full)
-    }
-    announce(.pause(through: pause.through), at: pause.received)
+    pauseShards(through: pause.through, at: pause.received)
     return true
+  }
+
+  /// Pushes a pause to all shards, the merger and the recorder.
+  func pauseShards(through end: Timestamp, at received: Timestamp) {
+    for recyclingQueue in exchange.toShards[index] {
+      push(ShardParcel(received: received, content: .pause(through: end)), to: recyclingQueue.full)
+    }
+    announce(.pause(through: end), at: received)
   }
 
   /// Checks whether the wall clock was set.
@@ -182,7 +187,10 @@ extension ReadingLoop {
   }
 
   /// Has a checkpoint taken if it is time for one, or if one was asked for, and the last one has been written.
-  func watchCheckpoint() {
+  ///
+  /// - Parameter instant: an instant that no input has, where they go through a log: nil there takes none.
+  func watchCheckpoint(at instant: Timestamp? = nil) {
+    guard logged == nil || instant != nil else { return }
     let now = clock.last
     let interval = configuration.checkpoint == nil ? nil : configuration.checkpointInterval
     // The first one at once: what a start has begun again does not begin again behind a crash.
@@ -194,10 +202,21 @@ extension ReadingLoop {
     server?.lease = lease
     let answers = server?.checkpointAnswers ?? []
     server?.checkpointAnswers.removeAll()
-    let received = clock.next()
+    let received = instant ?? clock.next()
     let start = beginRecording(at: received)
-    let marker = CheckpointMarker(lease: lease, record: start.map { $0.supply }, answers: answers)
+    let marker = CheckpointMarker(
+      lease: lease,
+      record: start.map { $0.supply },
+      answers: answers,
+      place: logPlace
+    )
     mark(marker, at: received)
+  }
+
+  /// The place of a checkpoint that is taken now; nil without a log.
+  var logPlace: LogPlace? {
+    guard let reading = logged?.applied?.reading, let owner = server?.owner else { return nil }
+    return LogPlace(reading: reading, sources: owner.sources, site: owner.site)
   }
 
   /// Places the beginning of the recording that was asked for, if any, among the inputs for the recorder.
@@ -209,16 +228,27 @@ extension ReadingLoop {
     return start
   }
 
-  private var hasRoomForServerInput: Bool { exchange.hasRoom(from: index) && exchange.serverInputs.hasRoom }
+  /// Indicates whether all rings that an input of this loop may need have room.
+  var hasRoomForServerInput: Bool { exchange.hasRoom(from: index) && exchange.serverInputs.hasRoom }
 
   private func process(_ request: ServerInputs.Request) {
     let received = clock.next()
     exchange.recordTraffic(at: received, on: index)
     switch request {
-    case .change(let edit, let part, let answer): apply(edit, part, at: received, answer)
+    case .change(let edit, let part, let answer):
+      if let logged {
+        publish(edit, at: received, answer, through: logged)
+      } else {
+        apply(edit, part, at: received, answer)
+      }
     case .datagrams(let datagrams, from: let source, let policy, let answer):
       answer.succeed(receive(datagrams, from: source, under: policy, at: received))
-    case .announce(let events, _): announce(.announcement(events), at: received)
+    case .announce(let events, let otherwise):
+      if let logged {
+        if !logged.append(.announced(events, at: received)) { otherwise(events) }
+      } else {
+        announce(.announcement(events), at: received)
+      }
     case .checkpoint(let answer):
       server?.checkpointAnswers.append(answer)
       watchCheckpoint()
@@ -228,39 +258,57 @@ extension ReadingLoop {
     }
   }
 
-  /// Has the owner of the site make an edit, and, unless it is only checked, passes its changes on to all shards, the merger and
-  /// the recorder.
+  /// Has the owner of the site check an edit, or make it.
   private func apply(
     _ edit: SiteEdit,
     _ part: ServerInputs.ChangePart,
     at received: Timestamp,
     _ answer: EventLoopPromise<Void>
   ) {
-    guard let owner = server?.owner else { return answer.fail(IngestError.stopped) }
     do throws(RegionRefusal) {
-      guard part != .check else {
-        try owner.check(edit)
+      if part == .check {
+        do throws(RegionRefusal) { try server?.owner.check(edit) } catch {
+          throw refuse(edit, error, at: received)
+        }
         publishInputs(through: received)
-        return answer.succeed(())
+      } else {
+        try carryOut(edit, at: received)
       }
-      let changes = try owner.carryOut(edit)
-      // Without a checkpoint behind it, a crash would have the regions that it changes begin again.
-      if case .file = edit { server?.nextCheckpoint = nil }
-      for recyclingQueue in exchange.toShards[index] {
-        push(ShardParcel(received: received, content: .changes(changes)), to: recyclingQueue.full)
-      }
-      announce(.changes(changes, refusal: nil), at: received)
       answer.succeed(())
     } catch {
-      // The merger and the recorder receive a change that is refused on its own too: the merger publishes an event for
-      // each one that exceeds the region limit, both now and when the recording is processed.
-      if edit.changes.count == 1 {
-        announce(.changes(edit.changes, refusal: error), at: received)
-      } else {
-        publishInputs(through: received)
-      }
       answer.fail(error)
     }
+  }
+
+  /// Has the owner of the site make an edit, and passes its changes on to all shards, the merger and the recorder.
+  ///
+  /// - Throws: the refusal; nothing has changed then.
+  func carryOut(_ edit: SiteEdit, at received: Timestamp) throws(RegionRefusal) {
+    let changes: [RegionChange]
+    do throws(RegionRefusal) {
+      changes = try server?.owner.carryOut(edit, at: logged == nil ? nil : received) ?? []
+    } catch {
+      throw refuse(edit, error, at: received)
+    }
+    // Without a checkpoint behind it, a crash would have the regions that it changes begin again.
+    if case .file = edit { server?.nextCheckpoint = nil }
+    for recyclingQueue in exchange.toShards[index] {
+      push(ShardParcel(received: received, content: .changes(changes)), to: recyclingQueue.full)
+    }
+    announce(.changes(changes, refusal: nil), at: received)
+  }
+
+  /// Passes a refusal on.
+  ///
+  /// The merger and the recorder receive a change that is refused on its own too: the merger publishes an event for each one that
+  /// exceeds the region limit, both now and when the recording is processed.
+  private func refuse(_ edit: SiteEdit, _ refusal: RegionRefusal, at received: Timestamp) -> RegionRefusal {
+    if edit.changes.count == 1 {
+      announce(.changes(edit.changes, refusal: refusal), at: received)
+    } else if logged == nil {
+      publishInputs(through: received)
+    }
+    return refusal
   }
 
   /// Takes datagrams as if a socket had brought them in one call, each with an R of its own.
@@ -274,10 +322,10 @@ extension ReadingLoop {
     var call = Intake.Call(
       received: received,
       destination: Endpoint(isV4 ? IPAddress(v4: 0) : IPAddress(v6: 0, 0), port: 0),
-      isRecorded: exchange.records,
+      isRecorded: keepsDatagrams,
       policy: policy
     )
-    let largest = ServerInputs.largestMessage
+    let largest = logged == nil ? ServerInputs.largestMessage : LoggedLoop.largestMessage
     let receipts = datagrams.map { bytes in
       let before = intake.decoder.counters.totalReports
       let outcome = bytes.withUnsafeBytes { bytes in
@@ -307,7 +355,7 @@ extension ReadingLoop {
   }
 
   /// Pushes an input to the merger and, while recording, to the recorder, and publishes the watermark that covers it.
-  private func announce(_ content: ServerInput.Content, at received: Timestamp) {
+  func announce(_ content: ServerInput.Content, at received: Timestamp) {
     push(ServerInput(received: received, content: content), to: exchange.serverInputs)
     if exchange.records {
       push(RecorderParcel(received: received, content: .server(content)), to: exchange.toRecorder[index].full)
@@ -316,7 +364,7 @@ extension ReadingLoop {
   }
 
   private func publishInputs(through received: Timestamp) {
-    exchange.publishInputs(of: index, through: LoopClock.end(of: received))
+    exchange.publishInputs(of: index, through: logged == nil ? LoopClock.end(of: received) : received)
   }
 }
 

@@ -16,7 +16,7 @@ final class ServerHarness: Sendable {
   final class Output: Sendable {
     private let events = Mutex<[Event]>([])
     private let recording = Mutex<[UInt8]>([])
-    private let checkpoints = Mutex<[(bytes: [UInt8], eventsBefore: UInt64)]>([])
+    private let checkpoints = Mutex<[(bytes: [UInt8], eventsBefore: UInt64, place: LogPlace?)]>([])
     private let signals: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation) =
       AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
 
@@ -27,11 +27,13 @@ final class ServerHarness: Sendable {
 
     func keep(_ pending: PendingCheckpoint) {
       let bytes = pending.encoded()
-      checkpoints.withLock { $0.append((bytes, pending.eventsBefore)) }
+      checkpoints.withLock { $0.append((bytes, pending.eventsBefore, pending.place)) }
       signals.continuation.yield()
     }
 
-    var kept: [(bytes: [UInt8], eventsBefore: UInt64)] { checkpoints.withLock { $0 } }
+    var kept: [(bytes: [UInt8], eventsBefore: UInt64)] {
+      checkpoints.withLock { $0.map { ($0.bytes, $0.eventsBefore) } }
+    }
 
     func record(_ bytes: [UInt8]) { recording.withLock { $0 += bytes } }
 
@@ -57,6 +59,7 @@ final class ServerHarness: Sendable {
 
   static func start(
     site: Site = Samples.site,
+    owner: SiteOwner? = nil,
     venues: [LocatableVenue] = [],
     listeners: [ListenAddress] = [ListenAddress(host: "127.0.0.1", port: 0)],
     isRecording: Bool = false,
@@ -72,7 +75,7 @@ final class ServerHarness: Sendable {
     configuration.checkpoint = { output.keep($0) }
     configure(&configuration)
     let server = try await IngestServer.start(
-      owner: SiteOwner(declared: site),
+      owner: owner ?? SiteOwner(declared: site),
       venues: venues,
       configuration: configuration,
       restoring: restoration,
@@ -139,7 +142,9 @@ final class ServerHarness: Sendable {
   /// What an exact continuation starts from: the checkpoint of the orderly end, in bytes as they are kept.
   func continuation() throws -> Restoration {
     let last = try #require(output.kept.last)
-    let checkpoint = try Checkpoint(decoding: last.bytes)
+    let isLogged = LoggedCheckpoint.isOne(last.bytes)
+    let checkpoint =
+      try isLogged ? LoggedCheckpoint(decoding: last.bytes).checkpoint : Checkpoint(decoding: last.bytes)
     #expect(checkpoint.isExact)
     return Restoration(checkpoint: checkpoint)
   }

@@ -28,27 +28,57 @@ extension BatchID: CustomStringConvertible {
 package enum LoggedInput: Hashable, Sendable {
   /// A datagram that its node has admitted.
   case datagram([UInt8], from: Endpoint, to: Endpoint, at: Timestamp)
-  /// Changes of the site, all of them or none.
-  case changes([RegionChange], at: Timestamp)
+  /// Changes of the site with the documents that belong to them, all of them or none.
+  case changes([RegionChange], documents: [DocumentChange] = [], at: Timestamp)
   /// Events that the engines do not decide.
   case announced([Event], at: Timestamp)
 
   /// The time by the clock of the node that received it.
   package var received: Timestamp {
     switch self {
-    case .datagram(_, from: _, to: _, let instant), .changes(_, let instant), .announced(_, let instant):
+    case .datagram(_, from: _, to: _, let instant), .changes(_, documents: _, let instant),
+      .announced(_, let instant):
       instant
     }
   }
 
-  /// What a recording would hold of it: several inputs of one time where it consists of several.
-  package var recorded: [RecordedInput] {
-    switch self {
+  /// The parts that a batch holds of it, each as its bytes.
+  fileprivate var parts: [[UInt8]] {
+    func content(_ input: RecordedInput) -> [UInt8] { [BatchPart.recorded.rawValue] + input.encoded }
+    return switch self {
     case .datagram(let bytes, from: let source, to: let destination, let instant):
-      RecordedPart.parts(of: bytes).map { .datagram($0, from: source, to: destination, at: instant) }
-    case .changes(let changes, let instant): changes.map { .change($0, at: instant) }
-    case .announced(let events, let instant): events.map { .announced($0, at: instant) }
+      RecordedPart.parts(of: bytes).map { content(.datagram($0, from: source, to: destination, at: instant)) }
+    case .changes(let changes, documents: let documents, let instant):
+      changes.map { content(.change($0, at: instant)) }
+        + documents.map { document in
+          var writer = FieldWriter()
+          writer.write(tag: BatchPart.document.rawValue, instant, document)
+          return writer.bytes
+        }
+    case .announced(let events, let instant): events.map { content(.announced($0, at: instant)) }
     }
+  }
+}
+
+/// The kinds of parts of a batch.
+private enum BatchPart: UInt8 {
+  /// What a recording holds too.
+  case recorded
+  /// A document that belongs to changes of the same time.
+  case document
+}
+
+extension DocumentChange: FieldRecord {
+  /// Codes the kind, the key and the document.
+  package static func coded<Coder: FieldCoder>(
+    _ value: () -> DocumentChange,
+    by coder: inout Coder
+  ) throws(Coder.Failure) -> DocumentChange {
+    DocumentChange(
+      kind: try coder.field(value().kind),
+      key: try coder.field(value().key),
+      document: try coder.field(value().document)
+    )
   }
 }
 
@@ -79,10 +109,20 @@ package struct InputBatch: Hashable, Sendable {
     (self.id, self.inputs) = (id, inputs)
   }
 
+  /// Returns whether the bytes of a batch hold no input.
+  package static func isTick(_ bytes: [UInt8]) -> Bool {
+    var reader = FieldReader(bytes[...])
+    guard (try? reader.number(UInt32.self)) == InputBatch.magic, (try? reader.byte()) == InputBatch.version,
+      (try? reader.text()) != nil
+    else { return false }
+    return reader.remaining == 8
+  }
+
   /// Its bytes.
   ///
-  /// - Shape: 0 "PHIB"; 4 version; 5 publisher; then its start, u32, and the number of the batch, u32; then recorded inputs
-  ///   (`RecordedInput`), each behind its length as u32. Those of one time that are alike belong together. Big-endian.
+  /// - Shape: 0 "PHIB"; 4 version; 5 publisher; then its start, u32, and the number of the batch, u32; then its
+  ///   parts, each behind its length as u32: a byte, 0 for a recorded input (`RecordedInput`) and 1 for a document (its time, kind,
+  ///   key and bytes). Those of one time that are alike belong together. Big-endian.
   package var encoded: [UInt8] {
     var gathering = InputGathering(publisher: id.publisher, start: id.start, next: id.number)
     for input in inputs { gathering.append(input) }
@@ -104,7 +144,7 @@ package struct InputBatch: Hashable, Sendable {
     var assembly = LoggedInputAssembly()
     while reader.remaining > 0 {
       let length = Int(try reader.number(UInt32.self))
-      try assembly.add(try RecordedInput(decoding: try reader.raw(length)[...]))
+      try assembly.add(part: try reader.raw(length)[...])
     }
     inputs = try assembly.finish()
   }
@@ -116,19 +156,41 @@ private struct LoggedInputAssembly {
   private var parts = PartAssembly()
   private var isWithinParts = false
 
-  mutating func add(_ recorded: RecordedInput) throws(FieldError) {
+  mutating func add(part: ArraySlice<UInt8>) throws(FieldError) {
+    var reader = FieldReader(part)
+    let kind = try reader.byte()
+    switch BatchPart(rawValue: kind) {
+    case .recorded: try add(try RecordedInput(decoding: part.dropFirst()))
+    case .document:
+      let instant = try Timestamp(from: &reader)
+      addChange([], [try DocumentChange(from: &reader)], at: instant)
+      try reader.finish()
+    case nil: throw reader.failure(.kind(kind))
+    }
+    if isWithinParts, BatchPart(rawValue: kind) == .document { throw FieldError(.missingPart(0), at: 0) }
+  }
+
+  /// Adds to the changes of the same time, or begins others.
+  private mutating func addChange(
+    _ changes: [RegionChange],
+    _ documents: [DocumentChange],
+    at instant: Timestamp
+  ) {
+    if case .changes(let others, documents: let present, at: instant) = inputs.last {
+      inputs[inputs.count - 1] = .changes(others + changes, documents: present + documents, at: instant)
+    } else {
+      inputs.append(.changes(changes, documents: documents, at: instant))
+    }
+  }
+
+  private mutating func add(_ recorded: RecordedInput) throws(FieldError) {
     switch recorded {
     case .datagram(let part, from: let source, to: let destination, at: let instant):
       let whole = try parts.add(part)
       isWithinParts = whole == nil
       if let whole { inputs.append(.datagram(whole, from: source, to: destination, at: instant)) }
       return
-    case .change(let change, at: let instant):
-      if case .changes(let others, at: instant) = inputs.last {
-        inputs[inputs.count - 1] = .changes(others + [change], at: instant)
-      } else {
-        inputs.append(.changes([change], at: instant))
-      }
+    case .change(let change, at: let instant): addChange([change], [], at: instant)
     case .announced(let event, at: let instant):
       if case .announced(let others, at: instant) = inputs.last {
         inputs[inputs.count - 1] = .announced(others + [event], at: instant)
@@ -183,7 +245,7 @@ package struct InputGathering: Sendable {
   /// - Returns: false if it was left out: publish the batch and append it again, or refuse it if the batch is empty.
   @discardableResult
   package mutating func append(_ input: LoggedInput) -> Bool {
-    let contents = input.recorded.map(\.encoded)
+    let contents = input.parts
     let added = contents.reduce(0) { $0 + $1.count + 4 }
     guard length + added <= InputBatch.maximumLength else { return false }
     for content in contents {

@@ -225,7 +225,7 @@ extension Pipeline {
       batch.removeAll()
       switch placed.input {
       case .datagram: break
-      case .changes(let changes, at: _): events += apply(all: changes, at: placed.instant)
+      case .changes(let changes, documents: _, at: _): events += apply(all: changes, at: placed.instant)
       case .announced(let announced, at: _):
         for event in announced { events += announce(event, at: placed.instant) }
       }

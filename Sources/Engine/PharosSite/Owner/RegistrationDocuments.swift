@@ -23,7 +23,13 @@ package enum RegistrationDocuments {
     static let beacon = "http.beacon"
     /// A zone; the key is its identifier.
     static let zone = "http.zone"
+
+    /// All of them, in the order in which they are read.
+    static let all = [application, region, ranging, accepted, observer, beacon, zone]
   }
+
+  /// The kind of the document that holds the declarations of the site file, where several servers take them from each other.
+  static let declared = "site.declared"
 
   /// Reads all documents; logs one that cannot be read, and leaves it in the store.
   ///
@@ -37,46 +43,58 @@ package enum RegistrationDocuments {
     into sources: inout SiteSources,
     logger: Logger
   ) throws {
-    for (key, document) in try store.documents(kind: Kind.application) {
-      attempt(Kind.application, key, logger) {
-        sources.made[key, default: MadeApplication()].settings =
-          try ApplicationSettings(json: document, identifier: key)
+    for kind in Kind.all {
+      for (key, document) in try store.documents(kind: kind) {
+        attempt(kind, key, logger) {
+          try follow(DocumentChange(kind: kind, key: key, document: document), in: &sources)
+        }
       }
     }
-    for (key, document) in try store.documents(kind: Kind.region) {
-      attempt(Kind.region, key, logger) {
-        let (application, identifier) = try names(in: key)
-        sources.made[application, default: MadeApplication()].regions[identifier] =
-          try RegionDocument.region(json: document, identifier: identifier)
-      }
+  }
+
+  /// Has sources follow from a document that was stored or dropped; one of another kind changes nothing.
+  ///
+  /// - Throws: what is wrong with the document; nothing has changed then.
+  static func follow(_ change: DocumentChange, in sources: inout SiteSources) throws {
+    let (key, document) = (change.key, change.document)
+    switch change.kind {
+    case declared:
+      guard let document else { return }
+      var reader = FieldReader(document[...])
+      sources.declared = try Site(from: &reader)
+    case Kind.application:
+      let settings = try document.map { try ApplicationSettings(json: $0, identifier: key) }
+      sources.made[key, default: MadeApplication()].settings = settings
+      sources.dropEmpty(key)
+    case Kind.region:
+      let (application, identifier) = try names(in: key)
+      let region = try document.map { try RegionDocument.region(json: $0, identifier: identifier) }
+      sources.made[application, default: MadeApplication()].regions[identifier] = region
+      sources.dropEmpty(application)
+    case Kind.ranging:
+      let (application, name) = try names(in: key)
+      let request = try document.map { try RangingDocument.request(json: $0) }
+      sources.made[application, default: MadeApplication()].ranging[name] = request
+      sources.dropEmpty(application)
+    case Kind.accepted:
+      guard let observer = ObserverID(key) else { return }
+      if document == nil { sources.accepted.remove(observer) } else { sources.accepted.insert(observer) }
+    case Kind.observer:
+      guard let observer = ObserverID(key) else { throw UnknownKey() }
+      sources.observers[observer] = try document.map { try ObserverDocument.observer(json: $0, id: observer) }
+    case Kind.beacon:
+      guard let beacon = BeaconID(key) else { throw UnknownKey() }
+      sources.beacons[beacon] = try document.map { try BeaconDocument.beacon(json: $0, id: beacon) }
+    case Kind.zone: sources.zones[key] = try document.map { try ZoneDocument.zone(json: $0, identifier: key) }
+    default: break
     }
-    for (key, document) in try store.documents(kind: Kind.ranging) {
-      attempt(Kind.ranging, key, logger) {
-        let (application, name) = try names(in: key)
-        sources.made[application, default: MadeApplication()].ranging[name] =
-          try RangingDocument.request(json: document)
-      }
-    }
-    for (key, _) in try store.documents(kind: Kind.accepted) {
-      if let observer = ObserverID(key) { sources.accepted.insert(observer) }
-    }
-    for (key, document) in try store.documents(kind: Kind.observer) {
-      attempt(Kind.observer, key, logger) {
-        guard let observer = ObserverID(key) else { throw UnknownKey() }
-        sources.observers[observer] = try ObserverDocument.observer(json: document, id: observer)
-      }
-    }
-    for (key, document) in try store.documents(kind: Kind.beacon) {
-      attempt(Kind.beacon, key, logger) {
-        guard let beacon = BeaconID(key) else { throw UnknownKey() }
-        sources.beacons[beacon] = try BeaconDocument.beacon(json: document, id: beacon)
-      }
-    }
-    for (key, document) in try store.documents(kind: Kind.zone) {
-      attempt(Kind.zone, key, logger) {
-        sources.zones[key] = try ZoneDocument.zone(json: document, identifier: key)
-      }
-    }
+  }
+
+  /// Returns the document that holds the declarations of a site file.
+  static func declaration(of site: Site) -> DocumentChange {
+    var writer = FieldWriter()
+    writer.write(site)
+    return DocumentChange(kind: declared, key: "", document: writer.bytes)
   }
 
   /// Returns the changes of documents that lead from some sources to others.

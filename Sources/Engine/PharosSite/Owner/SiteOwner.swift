@@ -49,7 +49,30 @@ package final class SiteOwner: Sendable {
         for case .declare(let settings) in changes { sources.declare(settings) }
         if let next { sources = next }
         return changes
+      case .logged(let changes, let documents): return try carryOut(changes, documents)
       }
+    }
+
+    /// Makes an edit that was asked for elsewhere, of what the sources were there.
+    private mutating func carryOut(
+      _ changes: [RegionChange],
+      _ documents: [DocumentChange]
+    ) throws(RegionRefusal) -> [RegionChange] {
+      var next = sources
+      // What cannot be read has no effect, here as anywhere.
+      for document in documents { try? RegistrationDocuments.follow(document, in: &next) }
+      var made = changes
+      if next.declared != sources.declared {
+        try next.site.check()
+        made = sources.site.changes(to: next.site) + changes
+      } else if next != sources {
+        // Others may have registered something since.
+        made = changes.map { if case .declare = $0 { .declare(next.settings) } else { $0 } }
+      }
+      try site.accept(made)
+      if next == sources { for case .declare(let settings) in made { next.declare(settings) } }
+      sources = next
+      return made
     }
   }
 
@@ -85,8 +108,14 @@ package final class SiteOwner: Sendable {
     warn(of: sources)
   }
 
-  private init(_ sources: SiteSources, store: (any DocumentStore)?, logger: Logger?) {
-    let site = sources.site
+  /// Makes the owner of a site that follows from sources, and from what programs have changed since; nil for nothing.
+  package init(
+    _ sources: SiteSources,
+    changedTo site: Site? = nil,
+    store: (any DocumentStore)? = nil,
+    logger: Logger? = nil
+  ) {
+    let site = site ?? sources.site
     state = Mutex(State(sources: sources, site: site, names: SiteNames(site)))
     (self.store, self.logger) = (store, logger)
   }
@@ -173,7 +202,7 @@ extension SiteOwner {
   ///
   /// The engine checks it first. Without an engine, and where the site stays the same, the owner does so by itself.
   private func make(_ edit: SiteEdit, committing pending: PendingChange) async throws {
-    guard let engine = engine.withLock({ $0.value }), edit.changesSite else {
+    guard let engine = engine.withLock({ $0.value }), edit.changesSite || engine.isReplicated else {
       try check(edit)
       try commit(pending)
       _ = try carryOut(edit)
@@ -182,7 +211,7 @@ extension SiteOwner {
     var pending = pending
     pending.documents += namesChanged(by: edit)
     defer { state.withLock { $0.instant = nil } }
-    try await engine.change(edit) { try commit(pending) }
+    try await engine.change(edit, with: pending.documents) { try commit(pending) }
   }
 
   private func commit(_ pending: PendingChange) throws {
@@ -296,10 +325,20 @@ extension SiteOwner {
 
   /// Makes an edit; the engine alone does so while it runs.
   ///
+  /// - Parameters:
+  ///   - edit: the edit.
+  ///   - instant: the instant from which changed names count; nil for that of the request, or for now.
   /// - Returns: the changes for the stages of the engine, in their order.
   /// - Throws: the first refusal that one of them meets; nothing has changed then.
-  package func carryOut(_ edit: SiteEdit) throws(RegionRefusal) -> [RegionChange] {
-    try state.withLock { (state) throws(RegionRefusal) in try state.carryOut(edit) }
+  package func carryOut(
+    _ edit: SiteEdit,
+    at instant: Timestamp? = nil
+  ) throws(RegionRefusal) -> [RegionChange] {
+    try state.withLock { (state) throws(RegionRefusal) in
+      if let instant { state.instant = instant }
+      defer { if instant != nil { state.instant = nil } }
+      return try state.carryOut(edit)
+    }
   }
 }
 
@@ -310,22 +349,52 @@ package enum SiteEdit: Sendable {
   case changes([RegionChange], sources: SiteSources? = nil)
   /// An edited site file.
   case file(Site)
+  /// Changes and documents as several servers read them from one log; the declarations and registrations follow from these.
+  case logged([RegionChange], [DocumentChange])
 
   /// The changes that are known beforehand.
   package var changes: [RegionChange] {
-    if case .changes(let changes, sources: _) = self { changes } else { [] }
+    switch self {
+    case .changes(let changes, sources: _), .logged(let changes, _): changes
+    case .file: []
+    }
   }
 
   /// Indicates whether the site may be another one afterwards.
   package var changesSite: Bool {
-    if case .changes(let changes, sources: _) = self { changes.contains(where: \.changesSite) } else { true }
+    switch self {
+    case .changes(let changes, sources: _): changes.contains(where: \.changesSite)
+    case .file, .logged: true
+    }
+  }
+
+  /// Returns the edit as several servers make it alike, with documents that belong to it.
+  package func logged(with documents: [DocumentChange]) -> SiteEdit {
+    switch self {
+    case .changes(let changes, sources: _): .logged(changes, documents)
+    case .file(let declared): .logged([], documents + [RegistrationDocuments.declaration(of: declared)])
+    case .logged(let changes, let own): .logged(changes, own + documents)
+    }
   }
 }
 
 /// An engine that makes edits at an instant that has its place among all inputs.
 package protocol SiteEngine: AnyObject, Sendable {
+  /// Indicates whether edits go through a log that several servers share, and all documents with them.
+  var isReplicated: Bool { get }
+
   /// Makes an edit: checks it, calls `commit`, and makes it.
   ///
+  /// An engine that is replicated checks, stores and makes it where it reads it from the log, and does not call `commit`.
+  ///
+  /// - Parameters:
+  ///   - edit: the edit.
+  ///   - documents: the documents that belong to it.
+  ///   - commit: stores them.
   /// - Throws: the refusal that it meets or the error of the commit, nothing having changed.
-  func change(_ edit: SiteEdit, committing commit: () async throws -> Void) async throws
+  func change(
+    _ edit: SiteEdit,
+    with documents: [DocumentChange],
+    committing commit: () async throws -> Void
+  ) async throws
 }

@@ -1,3 +1,4 @@
+package import PharosDocuments
 package import PharosModel
 
 /// The declarations of the site file merged with the registrations over HTTP: a value, so that a change can be tried
@@ -23,6 +24,23 @@ package struct SiteSources: Hashable, Sendable {
     self.declared = declared
     self.made = made
     self.accepted = accepted
+  }
+
+  /// Makes the sources that follow from documents, as ``documents`` gives them.
+  ///
+  /// - Throws: what is wrong with a document.
+  package init(_ documents: [DocumentChange]) throws {
+    self.init(declared: Site())
+    for document in documents { try RegistrationDocuments.follow(document, in: &self) }
+  }
+
+  /// The kind of the document that holds the declarations of the site file.
+  package static var declaredKind: String { RegistrationDocuments.declared }
+
+  /// The documents from which they follow, the declarations of the site file among them.
+  package var documents: [DocumentChange] {
+    [RegistrationDocuments.declaration(of: declared)]
+      + RegistrationDocuments.changes(to: self, from: SiteSources(declared: declared))
   }
 
   /// The merged site, which the engine starts with.
@@ -99,8 +117,13 @@ package struct SiteSources: Hashable, Sendable {
     let none = Application(identifier: name)
     let before = application(name).map(application) ?? none
     body(&made[name, default: MadeApplication()])
-    if made[name]?.isEmpty == true { made[name] = nil }
+    dropEmpty(name)
     return before.changes(to: application(name).map(application) ?? none)
+  }
+
+  /// Removes an application without registrations.
+  mutating func dropEmpty(_ name: String) {
+    if made[name]?.isEmpty == true { made[name] = nil }
   }
 
   /// The registrations over HTTP that are not in effect, with the reasons, for the log.

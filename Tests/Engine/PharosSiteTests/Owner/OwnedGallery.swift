@@ -82,7 +82,13 @@ final class PausingEngine: SiteEngine {
   /// The number of edits that began before the one before had ended.
   var overlaps: Int { state.withLock { $0.overlaps } }
 
-  func change(_ edit: SiteEdit, committing commit: () async throws -> Void) async throws {
+  let isReplicated = false
+
+  func change(
+    _ edit: SiteEdit,
+    with _: [DocumentChange],
+    committing commit: () async throws -> Void
+  ) async throws {
     state.withLock { state in
       if state.isMaking { state.overlaps += 1 }
       state.isMaking = true
