@@ -56,6 +56,8 @@ package protocol JournalConsumer: Sendable {
   func isOverdue(at now: Timestamp) -> Bool
   /// Called when the wall clock was set back, which lengthens every wait until a time.
   mutating func clockWasSetBack()
+  /// Called behind the last save: it gives back what it holds, such as a connection.
+  func end()
   /// The present state.
   var report: Report { get }
 }
@@ -64,6 +66,7 @@ extension JournalConsumer {
   package static func collect(_: [PublishedEvent], into _: inout Mail) {}
   package func start(_: @escaping @Sendable (@escaping Message) -> Void) {}
   package func isOverdue(at _: Timestamp) -> Bool { false }
+  package func end() {}
   package mutating func clockWasSetBack() {}
 }
 
@@ -140,7 +143,16 @@ package final class JournalFollower<Consumer: JournalConsumer>: Service {
     tap.cancel()
   }
 
+  /// Follows while it is on duty, until it is stopped.
   private func follow() async {
+    let ring = pages.duty.tap { [signal] in signal.ring() }
+    defer { ring.cancel() }
+    while !shared.withLock({ $0.isStopping }) {
+      if pages.duty.isOn { await followOnDuty() } else { await signal.wait() }
+    }
+  }
+
+  private func followOnDuty() async {
     var access = JournalAccess(pages)
     guard var consumer = await restored(&access) else { return }
     consumer.start { [weak self] message in self?.post(message) }
@@ -158,7 +170,7 @@ package final class JournalFollower<Consumer: JournalConsumer>: Service {
         latest = now
         let (mail, isStopping) = shared.withLock { shared in
           defer { shared.mail = Consumer.emptyMail }
-          return (shared.mail, shared.isStopping)
+          return (shared.mail, shared.isStopping || !pages.duty.isOn)
         }
         if isStopping { stoppingSince = stoppingSince ?? now }
         consumer.process(mail, at: now, stoppingSince: stoppingSince)
@@ -182,6 +194,7 @@ package final class JournalFollower<Consumer: JournalConsumer>: Service {
       group.cancelAll()
     }
     save(&consumer, &access, at: clock.now)
+    consumer.end()
   }
 
   /// Reads the consumer from the journal; waits while that fails, and returns nil if the server stops meanwhile.
@@ -189,7 +202,7 @@ package final class JournalFollower<Consumer: JournalConsumer>: Service {
     while true {
       if let consumer = access.attempt(.read, at: clock.now, { try restore(pages) }) { return consumer }
       while !access.isOpen(at: clock.now) {
-        if shared.withLock({ $0.isStopping }) { return nil }
+        if shared.withLock({ $0.isStopping }) || !pages.duty.isOn { return nil }
         await wait(until: access.heldUntil)
       }
     }
@@ -224,18 +237,68 @@ package final class JournalFollower<Consumer: JournalConsumer>: Service {
   }
 }
 
+/// Whether this server does what one server of several does alone, such as deliveries; a single server always does.
+package final class Duty: Sendable {
+  /// The duty of a server that has no others beside it.
+  package static let always = Duty(until: nil)
+
+  private struct State {
+    /// The end, unless another one is set before; nil for none.
+    var end: ContinuousClock.Instant?
+    var taps: [Int: @Sendable () -> Void] = [:]
+    var next = 0
+  }
+
+  private let state: Mutex<State>
+
+  /// Makes a duty that has ended, until it is set.
+  package convenience init() { self.init(until: .now) }
+
+  private init(until end: ContinuousClock.Instant?) { state = Mutex(State(end: end)) }
+
+  /// Indicates whether the server is on duty.
+  package var isOn: Bool { state.withLock { $0.end.map { .now < $0 } ?? true } }
+
+  /// Sets the end of the duty, which may lie in the past.
+  package func set(until end: ContinuousClock.Instant) {
+    let taps = state.withLock { state -> [@Sendable () -> Void] in
+      let wasOn = state.end.map { .now < $0 } ?? true
+      state.end = end
+      return wasOn == (.now < end) ? [] : Array(state.taps.values)
+    }
+    for tap in taps { tap() }
+  }
+
+  /// Ends calls of a function.
+  struct Tap: Sendable {
+    let cancel: @Sendable () -> Void
+  }
+
+  /// Calls a function whenever it begins or ends.
+  func tap(_ changed: @escaping @Sendable () -> Void) -> Tap {
+    let id = state.withLock { state in
+      state.taps[state.next] = changed
+      state.next += 1
+      return state.next - 1
+    }
+    return Tap { self.state.withLock { _ = $0.taps.removeValue(forKey: id) } }
+  }
+}
+
 /// The journal as one follower reads it, page by page.
 package struct JournalPages: Sendable {
   /// The journal.
   package let journal: Journal
   /// The logger; its metadata names the follower.
   package let logger: Logger
+  /// Whether the follower follows.
+  let duty: Duty
   /// The pages that followers share which often read the same; nil for a follower that reads alone.
   var recent: RecentPages<JournalPage>?
 
   /// Makes the pages of a follower that the log calls `name`.
-  package init(_ journal: Journal, logger: Logger, name: String) {
-    self.journal = journal
+  package init(_ journal: Journal, logger: Logger, name: String, duty: Duty = .always) {
+    (self.journal, self.duty) = (journal, duty)
     var logger = logger
     logger[metadataKey: "follower"] = "\(name)"
     self.logger = logger

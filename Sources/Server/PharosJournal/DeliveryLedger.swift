@@ -1,6 +1,8 @@
 import Foundation
 import GRDB
+package import PharosDocuments
 package import PharosModel
+import Synchronization
 
 /// The saved delivery state of one receiver, from which deliveries continue after a restart.
 ///
@@ -131,6 +133,70 @@ package struct DeliveryUpdate: Hashable, Sendable {
   }
 }
 
+extension DeliveryUpdate: FieldStruct {
+  /// Makes one to read into.
+  package init() { self.init(receiver: "", cursor: 0, delivered: 0) }
+
+  /// Hands each field to a coder.
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(version: 1)
+    try coder.code(&receiver)
+    try coder.code(&cursor)
+    try coder.code(&delivered)
+    try coder.code(&failingSince)
+    try coder.code(&isPaused)
+    try coder.code(&lanes)
+    var topics = caughtUp.map { TopicBytes(topic: $0) }
+    try coder.code(&topics)
+    caughtUp = topics.map(\.topic)
+    try coder.code(&dead)
+    try coder.code(&revived)
+  }
+}
+
+/// A topic as its bytes behind their length.
+private struct TopicBytes: FieldForm {
+  let topic: DeliveryTopic
+
+  init(topic: DeliveryTopic) { self.topic = topic }
+
+  init?(form: [UInt8]) {
+    guard let topic = try? DeliveryTopic(encoded: form) else { return nil }
+    self.topic = topic
+  }
+
+  var form: [UInt8] { topic.encoded }
+}
+
+extension DeliveryLedger.Lane: FieldRecord {
+  /// Codes the fields.
+  package static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    var lane = Self(
+      topic: try coder.field(TopicBytes(topic: value().topic)).topic,
+      after: try coder.field(value().after)
+    )
+    lane.head = try coder.field(value().head)
+    lane.attempts = Int(try coder.field(Int64(value().attempts)))
+    lane.firstTried = try coder.field(value().firstTried)
+    lane.nextAttempt = try coder.field(value().nextAttempt)
+    return lane
+  }
+}
+
+extension DeadLetter: FieldRecord {
+  /// Codes the fields.
+  package static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    DeadLetter(
+      sequence: try coder.field(value().sequence),
+      event: try coder.field(value().event),
+      diedAt: try coder.field(value().diedAt),
+      attempts: Int(try coder.field(Int64(value().attempts))),
+      reason: try coder.field(value().reason),
+      isReplayed: try coder.field(value().isReplayed)
+    )
+  }
+}
+
 extension Journal {
   /// Returns the saved delivery state of a receiver, or nil if there is none.
   package func deliveries(to receiver: String) throws(JournalError) -> DeliveryLedger? {
@@ -171,6 +237,33 @@ extension Journal {
   ///   - deadLimit: the maximum number of dead letters of a receiver; the oldest are deleted.
   /// - Throws: ``JournalError`` if nothing could be written.
   package func save(_ updates: [DeliveryUpdate], deadLimit: Int) throws(JournalError) {
+    try saveHere(updates, deadLimit: deadLimit)
+    guard let announce = shared.withLock({ $0.announce }) else { return }
+    announce(
+      updates.map { update in
+        var writer = FieldWriter()
+        writer.write(UInt32(clamping: deadLimit))
+        writer.write(update)
+        return DocumentChange(kind: Journal.deliveryKind, key: update.receiver, document: writer.bytes)
+      }
+    )
+  }
+
+  /// The kind of the documents that tell other servers of deliveries; no journal stores them as documents.
+  package static let deliveryKind = "cluster.delivery"
+
+  /// Saves what another server has told of its deliveries.
+  ///
+  /// - Throws: ``JournalError`` if it could not be written; `FieldError` if it cannot be read.
+  package func saveDeliveries(_ document: [UInt8]) throws {
+    var reader = FieldReader(document[...])
+    let deadLimit = Int(try reader.number(UInt32.self))
+    let update = try DeliveryUpdate(from: &reader)
+    try reader.finish()
+    try saveHere([update], deadLimit: deadLimit)
+  }
+
+  private func saveHere(_ updates: [DeliveryUpdate], deadLimit: Int) throws(JournalError) {
     try write { database in
       for update in updates { try Deliveries.save(update, deadLimit: deadLimit, in: database) }
     }

@@ -174,7 +174,7 @@ extension Journal {
   /// Computes a digest that detects damaged bytes.
   ///
   /// - Source: FNV-1a with 64 bits (Fowler, Noll, Vo), over words of 8 bytes, then over the remaining bytes.
-  static func digest(_ bytes: [UInt8]) -> Int64 {
+  package static func digest(_ bytes: [UInt8]) -> Int64 {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     let whole = bytes.count & ~7
     bytes.withUnsafeBytes { buffer in

@@ -17,6 +17,40 @@ extension Journal: DocumentStore {
   /// - Throws: ``JournalError``; the previous documents are unchanged.
   @discardableResult
   package func change(_ changes: [DocumentChange]) throws(JournalError) -> Int {
+    guard let replicate = shared.withLock({ $0.replicate }) else { return try changeHere(changes) }
+    let common = changes.filter { !Journal.ownKinds.contains($0.kind) }
+    guard !common.isEmpty else { return try changeHere(changes) }
+    do {
+      try replicate(common)
+    } catch {
+      throw JournalError(.refused(detail: "\(error)"), at: place)
+    }
+    return common.count + (try changeHere(changes.filter { Journal.ownKinds.contains($0.kind) }))
+  }
+
+  /// The kinds of documents that belong to one server, also where several servers have the same documents.
+  private static let ownKinds: Set<String> = [
+    "access.senderRecord", "access.senderLease", "access.looks", "comparison", "cluster.node",
+  ]
+
+  /// Has all further changes of documents, but for those that belong to this server alone, made on all servers.
+  ///
+  /// - Parameters:
+  ///   - replicate: returns once this server has made the changes by ``changeHere(_:)``, or throws why that is not known.
+  ///   - announce: passes on what this server tells of its deliveries, and returns at once.
+  package func replicate(
+    by replicate: @escaping @Sendable ([DocumentChange]) throws -> Void,
+    announcing announce: @escaping @Sendable ([DocumentChange]) -> Void
+  ) {
+    shared.withLock { ($0.replicate, $0.announce) = (replicate, announce) }
+  }
+
+  /// Stores and drops documents in this journal alone.
+  ///
+  /// - Returns: the number of documents that were stored or dropped.
+  /// - Throws: ``JournalError``; the previous documents are unchanged.
+  @discardableResult
+  package func changeHere(_ changes: [DocumentChange]) throws(JournalError) -> Int {
     guard !changes.isEmpty else { return 0 }
     defer { shared.withLock { $0.changes += 1 } }
     return try write { database in

@@ -16,6 +16,7 @@ import Foundation
 import Glibc
 package import GRDB
 import GRDBSQLite
+import PharosDocuments
 package import PharosModel
 import Synchronization
 
@@ -67,6 +68,10 @@ package final class Journal: Sendable {
     var statistics = JournalStatistics()
     var removals: UInt64 = 0
     var changes: UInt64 = 0
+    /// Makes changes of documents on all servers, where several have the same.
+    var replicate: (@Sendable ([DocumentChange]) throws -> Void)?
+    /// Tells the other servers of deliveries.
+    var announce: (@Sendable ([DocumentChange]) -> Void)?
     var tail = TailIndex(block: 0)
     var names = NameCache()
     /// The block before which all names that only older blocks used were dropped.

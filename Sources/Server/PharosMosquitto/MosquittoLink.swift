@@ -84,6 +84,9 @@ private final class MosquittoLink: MQTTLink {
 
   func start(_ receive: @escaping @Sendable (MQTTLinkEvent) -> Void) {
     let receiver = Receiver(receive)
+    // After a stop, as where another server has published meanwhile.
+    state.withLock { $0.isStopping = false }
+    for semaphore in [stopping, ended] { while semaphore.wait(timeout: .now()) == .success {} }
     let thread = Thread { [self] in
       run(receiver)
       ended.signal()

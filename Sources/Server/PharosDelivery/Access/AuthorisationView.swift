@@ -132,6 +132,18 @@ package struct AuthorisationView: Sendable {
     }
   }
 
+  /// Replaces the entries and the shares by those that are stored.
+  mutating func replace(entries stored: [AuthorisationEntry], shares others: [Share]) {
+    let entries = Dictionary(stored.map { (Key(application: $0.application, subject: $0.subject), $0) }) {
+      $1
+    }
+    for key in self.entries.keys where entries[key] == nil { remove(key) }
+    for (key, entry) in entries where self.entries[key] != entry { insert(entry) }
+    let shares = Dictionary(others.map { ($0.key, $0) }) { $1 }
+    for key in self.shares.keys where shares[key] == nil { setShare(nil, of: key) }
+    for (key, share) in shares where self.shares[key] != share { setShare(share, of: key) }
+  }
+
   /// Makes, replaces or, without a value, ends a share.
   mutating func setShare(_ share: Share?, of key: Share.Key) {
     revision += 1

@@ -63,17 +63,23 @@ package final class Authorisations: Sendable {
     self.uptime = uptime
     self.clock = clock
     looks = try Looks(store: store)
-    let shares = try Authorisations.shares(in: store, at: clock())
+    try Authorisations.dropEndedShares(in: store, at: clock())
+    try reload()
+  }
+
+  /// Reads all again that another server may have changed.
+  package func reload() throws(AccessError) {
+    let shares: [Share] = try store.decoded(kind: DocumentKind.share).map(\.value)
     let entries: [AuthorisationEntry] = try store.decoded(kind: DocumentKind.authorisation).map(\.value)
     let purposes: [(key: String, value: String)] = try store.decoded(kind: DocumentKind.purpose)
     let persons: [SubjectID] = try store.decoded(kind: DocumentKind.person).map(\.value)
     let policies: [(key: String, value: AccuracyPolicy)] = try store.decoded(kind: DocumentKind.accuracy)
-    state.withLock { state in
-      for (application, policy) in policies { state.policies[application] = policy }
+    let now = clock()
+    update { state in
+      state.policies = Dictionary(policies.map { ($0.key, $0.value) }) { $1 }
       state.gatherAccuracies()
-      for entry in entries { state.view.insert(entry) }
-      for share in shares { state.view.setShare(share, of: share.key) }
-      for (application, purpose) in purposes { state.purposes[application] = purpose }
+      state.view.replace(entries: entries, shares: shares.filter { $0.until.map { $0 > now } ?? true })
+      state.purposes = Dictionary(purposes.map { ($0.key, $0.value) }) { $1 }
       state.markedPersons = Set(persons)
       state.gatherPersons()
     }

@@ -23,8 +23,14 @@ package final class ObserverKeys: Sendable {
   /// - Throws: `AccessError.store` where the journal cannot be read, or `.damaged`.
   package init(store: any DocumentStore<JournalError>) throws(AccessError) {
     self.store = store
+    observers = Mutex([:])
+    try reload()
+  }
+
+  /// Reads the keys again that another server may have changed.
+  package func reload() throws(AccessError) {
     let kept: [(key: String, value: KeyedObserver)] = try store.decoded(kind: DocumentKind.observerKeys)
-    observers = Mutex(Dictionary(kept.map { ($0.value.id, $0.value) }, uniquingKeysWith: { $1 }))
+    observers.withLock { $0 = Dictionary(kept.map { ($0.value.id, $0.value) }, uniquingKeysWith: { $1 }) }
   }
 
   /// Returns all observers with their keys, in order.

@@ -124,14 +124,13 @@ extension Authorisations {
     }
   }
 
-  /// Reads the stored shares, and drops those that have ended.
-  static func shares(
+  /// Drops the stored shares that have ended.
+  static func dropEndedShares(
     in store: any DocumentStore<JournalError>,
     at now: Timestamp
-  ) throws(AccessError) -> [Share] {
+  ) throws(AccessError) {
     let kept: [(key: String, value: Share)] = try store.decoded(kind: DocumentKind.share)
     let ended = kept.filter { $0.value.until.map { $0 <= now } ?? false }
     try store.carryOut(ended.map { DocumentChange(kind: DocumentKind.share, key: $0.key) })
-    return kept.map(\.value).filter { $0.until.map { $0 > now } ?? true }
   }
 }

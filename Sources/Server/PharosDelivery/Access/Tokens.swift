@@ -35,9 +35,14 @@ package final class Tokens: Sendable {
   /// - Throws: `AccessError.store` where the journal cannot be read, or `.damaged`.
   package init(store: any DocumentStore<JournalError>) throws(AccessError) {
     self.store = store
+    try reload()
+  }
+
+  /// Reads the tokens again that another server may have changed.
+  package func reload() throws(AccessError) {
     let kept: [Token] = try store.decoded(kind: DocumentKind.token).map(\.value)
     state.withLock { state in
-      for token in kept { state.byDigest[Tokens.slot(token.digest)] = token }
+      state.byDigest = Dictionary(kept.map { (Tokens.slot($0.digest), $0) }) { $1 }
     }
   }
 

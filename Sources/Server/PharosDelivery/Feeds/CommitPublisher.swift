@@ -41,6 +41,8 @@ package final class CommitPublisher: Service, Sendable {
   let state: Mutex<State>
   let threads: CommitPublisherThreads
   private let eventJudge: Mutex<EventJudge>
+  /// The ids of committed events that the engine decides once more.
+  private let known: Mutex<Set<EventID>>
 
   /// Makes a commit publisher that publishes a hub's decisions from now on; ``run()`` drains it at shutdown.
   ///
@@ -52,6 +54,7 @@ package final class CommitPublisher: Service, Sendable {
   ///   - names: returns the names that events state beside identities.
   ///   - settings: the settings for grouping and keeping events.
   ///   - zones: the zones of beacons from before.
+  ///   - known: the ids of committed events that the engine decides once more, since it reads its inputs from a log.
   ///   - logger: the logger for failures, once each, and for recoveries.
   package convenience init(
     hub: EventHub,
@@ -61,6 +64,7 @@ package final class CommitPublisher: Service, Sendable {
     names: @escaping @Sendable () -> SiteNames? = { nil },
     settings: CommitPublisherSettings = CommitPublisherSettings(),
     zones: [PublishedState.ZoneRecord] = [],
+    known: Set<EventID> = [],
     logger: Logger = Logger(label: "pharos.commit")
   ) {
     self.init(
@@ -71,6 +75,7 @@ package final class CommitPublisher: Service, Sendable {
       names: names,
       settings: settings,
       zones: zones,
+      known: known,
       logger: logger,
       threads: .system()
     )
@@ -85,6 +90,7 @@ package final class CommitPublisher: Service, Sendable {
     names: @escaping @Sendable () -> SiteNames? = { nil },
     settings: CommitPublisherSettings,
     zones: [PublishedState.ZoneRecord] = [],
+    known: Set<EventID> = [],
     logger: Logger,
     threads: CommitPublisherThreads
   ) {
@@ -96,6 +102,7 @@ package final class CommitPublisher: Service, Sendable {
     self.names = names
     self.logger = logger
     eventJudge = Mutex(EventJudge(zones: zones))
+    self.known = Mutex(known)
     state = Mutex(State(work: CommitPublisherState(settings: settings, head: store.head)))
     hub.tap { [weak self] batch in self?.enqueue(batch, isDelivered: true) }
   }
@@ -238,6 +245,10 @@ extension CommitPublisher {
   }
 
   private func commit(_ group: Backlog.Group) {
+    var group = group
+    known.withLock { known in
+      if !known.isEmpty { group.events.removeAll { known.remove($0.id) != nil } }
+    }
     let judged = judge(group.events)
     let entries = judged.compactMap { judgement in
       judgement.kept.kind.isJournalled

@@ -16,7 +16,6 @@ package final class MQTTPublisher: Service {
   package static let receiver = "mqtt"
 
   private let journal: Journal
-  private let link: any MQTTLink
   private let follower: JournalFollower<MQTTWork>
 
   /// Makes a publisher, which begins once it runs.
@@ -26,10 +25,9 @@ package final class MQTTPublisher: Service {
   ///   - parts: what it publishes from.
   ///   - hub: the hub of published events.
   package init(link: any MQTTLink, parts: MQTTPublisherParts, hub: CommittedEventHub) {
-    self.link = link
     journal = parts.journal
     follower = JournalFollower(
-      JournalPages(parts.journal, logger: parts.logger, name: "MQTT"),
+      JournalPages(parts.journal, logger: parts.logger, name: "MQTT", duty: parts.duty),
       hub: hub,
       clock: parts.clock,
       report: MQTTStanding()
@@ -53,10 +51,7 @@ package final class MQTTPublisher: Service {
 
   /// Publishes until a graceful shutdown begins or the task is cancelled; then it publishes the last events, and that it
   /// is offline.
-  package func run() async {
-    await follower.run()
-    link.stop()
-  }
+  package func run() async { await follower.run() }
 }
 
 /// The dependencies of a publisher.
@@ -69,6 +64,7 @@ package struct MQTTPublisherParts: Sendable {
   let nearest: @Sendable (Set<BeaconID>) async -> [BeaconID: NearestObserver]
   let clock: any DeliveryClock
   let settings: MQTTOutboxSettings
+  let duty: Duty
   let logger: Logger
 
   /// Puts the dependencies together.
@@ -82,6 +78,7 @@ package struct MQTTPublisherParts: Sendable {
   ///   - nearest: returns the observers that hear some beacons best now.
   ///   - clock: the time.
   ///   - settings: the settings of the outbox.
+  ///   - duty: whether this server publishes.
   ///   - logger: the logger for messages to the operator.
   package init(
     journal: Journal,
@@ -92,6 +89,7 @@ package struct MQTTPublisherParts: Sendable {
     nearest: @escaping @Sendable (Set<BeaconID>) async -> [BeaconID: NearestObserver] = { _ in [:] },
     clock: any DeliveryClock = MachineClock(),
     settings: MQTTOutboxSettings = MQTTOutboxSettings(),
+    duty: Duty = .always,
     logger: Logger
   ) {
     self.journal = journal
@@ -102,6 +100,7 @@ package struct MQTTPublisherParts: Sendable {
     self.nearest = nearest
     self.clock = clock
     self.settings = settings
+    self.duty = duty
     self.logger = logger
   }
 }
@@ -192,6 +191,8 @@ struct MQTTWork: JournalConsumer {
     let live = batch.filter { $0.sequence == nil && !$0.isLiveOnly && !$0.event.kind.isJournalled }
     mail.live += live.prefix(max(liveLimit - mail.live.count, 0)).map(\.event)
   }
+
+  func end() { link.stop() }
 
   func start(_ post: @escaping @Sendable (@escaping Message) -> Void) {
     link.start { happening in post { $0.happenings.append(happening) } }

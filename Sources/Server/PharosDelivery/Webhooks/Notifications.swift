@@ -22,6 +22,7 @@ package final class Notifications: Service {
   private let site: @Sendable () -> NotificationSite
   private let timeZone: @Sendable () -> String
   private let clock: any DeliveryClock
+  private let logger: Logger
   /// The rules of each application, by identifier.
   private let rules: Mutex<[String: [String: NotificationRule]]>
   private let follower: JournalFollower<NotificationWork>
@@ -37,6 +38,7 @@ package final class Notifications: Service {
   ///   - timeZone: returns the time zone of quiet hours that state none.
   ///   - walk: returns the walk from a fix to the place of an appointment; nil if there is no way.
   ///   - clock: the time.
+  ///   - duty: whether this server decides on notifications.
   ///   - logger: the logger for messages to the operator.
   /// - Throws: ``WebhookError/journal(_:)`` if the rules cannot be read.
   package init(
@@ -48,6 +50,7 @@ package final class Notifications: Service {
     timeZone: @escaping @Sendable () -> String = { TimeZone.current.identifier },
     walk: @escaping @Sendable (FixDetail, NotificationRule.Appointment) -> TimeSpan? = { _, _ in nil },
     clock: any DeliveryClock = MachineClock(),
+    duty: Duty = .always,
     logger: Logger
   ) throws(WebhookError) {
     self.journal = journal
@@ -57,7 +60,7 @@ package final class Notifications: Service {
     // Earlier events cause no notification if no state is saved.
     let beginning = journal.head
     follower = JournalFollower(
-      JournalPages(journal, logger: logger, name: "notifications"),
+      JournalPages(journal, logger: logger, name: "notifications", duty: duty),
       hub: committed,
       clock: clock,
       report: NotificationCounters()
@@ -71,6 +74,22 @@ package final class Notifications: Service {
         publish: publish
       )
     }
+    self.logger = logger
+    rules = Mutex(try Notifications.rules(in: journal, logger))
+    change { _ in }
+  }
+
+  /// Reads the rules again that another server may have changed.
+  package func reload() throws(WebhookError) {
+    let read = try Notifications.rules(in: journal, logger)
+    change { $0 = read }
+  }
+
+  /// Reads the rules; logs one that cannot be read.
+  private static func rules(
+    in journal: Journal,
+    _ logger: Logger
+  ) throws(WebhookError) -> [String: [String: NotificationRule]] {
     let documents = try WebhookError.journal { () throws(JournalError) in
       try journal.documents(kind: Notifications.ruleKind)
     }
@@ -86,8 +105,7 @@ package final class Notifications: Service {
         )
       }
     }
-    self.rules = Mutex(rules)
-    change { _ in }
+    return rules
   }
 
   /// The counters of the decisions since the server started.

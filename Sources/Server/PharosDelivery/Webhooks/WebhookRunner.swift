@@ -20,7 +20,12 @@ final class WebhookRunner: Sendable {
   ) {
     journal = parts.journal
     current = Mutex(definition)
-    var pages = JournalPages(parts.journal, logger: parts.logger, name: "webhook \(definition.id)")
+    var pages = JournalPages(
+      parts.journal,
+      logger: parts.logger,
+      name: "webhook \(definition.id)",
+      duty: parts.duty
+    )
     pages.recent = parts.recent
     follower = JournalFollower(
       pages,

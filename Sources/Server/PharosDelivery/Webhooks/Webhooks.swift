@@ -46,6 +46,7 @@ package final class Webhooks: Service {
   ///   - clock: the time.
   ///   - settings: times and bounds.
   ///   - jitter: random numbers from 0 up to 1, for the waits between attempts.
+  ///   - duty: whether this server delivers.
   ///   - logger: the logger for messages to the operator.
   /// - Throws: ``WebhookError/journal(_:)`` if the webhooks cannot be read.
   package init(
@@ -60,6 +61,7 @@ package final class Webhooks: Service {
     clock: any DeliveryClock = MachineClock(),
     settings: DeliverySettings = DeliverySettings(),
     jitter: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
+    duty: Duty = .always,
     logger: Logger
   ) throws(WebhookError) {
     let push = try WebhookError.journal { () throws(JournalError) in
@@ -76,29 +78,55 @@ package final class Webhooks: Service {
       clock: clock,
       settings: settings,
       jitter: jitter,
+      duty: duty,
       logger: logger
     )
     self.committed = committed
     self.ownPorts = ownPorts
     (launches, launch) = AsyncStream.makeStream(bufferingPolicy: .unbounded)
-    let (documents, receivers) = try WebhookError.journal { () throws(JournalError) in
-      (try journal.documents(kind: Webhooks.documentKind), try journal.receivers())
-    }
-    for document in documents {
-      do {
-        start(try WebhookDefinition(encoded: document.document))
-      } catch {
-        logger.error(
-          "Cannot read a stored webhook. It is skipped.",
-          metadata: ["webhook": "\(document.key)", "reason": "\(error)"]
-        )
-      }
-    }
+    let receivers = try WebhookError.journal { () throws(JournalError) in try journal.receivers() }
+    let kept = try kept()
+    for definition in kept.definitions { start(definition) }
     // What was deleted while nothing ran holds the journal's events no longer.
-    for receiver in receivers
-    where receiver != MQTTPublisher.receiver && !documents.contains(where: { $0.key == receiver }) {
+    for receiver in receivers where receiver != MQTTPublisher.receiver && !kept.ids.contains(receiver) {
       try WebhookError.journal { () throws(JournalError) in try journal.forgetDeliveries(to: receiver) }
     }
+  }
+
+  /// Reads the webhooks again that another server may have changed.
+  package func reload() throws(WebhookError) {
+    let kept = try kept()
+    let runners = state.withLock { $0.runners }
+    for definition in kept.definitions {
+      guard let runner = runners[definition.id] else {
+        start(definition)
+        continue
+      }
+      if runner.definition != definition { runner.update(definition) }
+    }
+    for (id, runner) in runners where !kept.ids.contains(id) {
+      state.withLock { $0.runners[id] = nil }
+      runner.delete()
+    }
+  }
+
+  /// Reads the definitions that the journal keeps, and the identifiers of all, also of those that cannot be read.
+  private func kept() throws(WebhookError) -> (definitions: [WebhookDefinition], ids: Set<String>) {
+    let documents = try WebhookError.journal { () throws(JournalError) in
+      try parts.journal.documents(kind: Webhooks.documentKind)
+    }
+    let definitions = documents.compactMap { key, document -> WebhookDefinition? in
+      do {
+        return try WebhookDefinition(encoded: document)
+      } catch {
+        parts.logger.error(
+          "Cannot read a stored webhook. It is skipped.",
+          metadata: ["webhook": "\(key)", "reason": "\(error)"]
+        )
+        return nil
+      }
+    }
+    return (definitions, Set(documents.map(\.key)))
   }
 
   /// Delivers events until a graceful shutdown begins or the task is cancelled.
@@ -170,6 +198,7 @@ struct WebhookParts: Sendable {
   let clock: any DeliveryClock
   let settings: DeliverySettings
   let jitter: @Sendable () -> Double
+  let duty: Duty
   let logger: Logger
 
   /// The text of a test for a person.
