@@ -27,10 +27,11 @@ let groups: KeyValuePairs<String, [String]> = [
   "Lab": ["PharosSimulation", "PharosComparators", "PharosSurvey", "PharosLab"],
   "Server": [
     "PharosIngest", "PharosPublishing", "Pharos", "PharosJournal", "PharosMQTT", "PharosMosquitto",
-    "PharosDelivery", "PharosHTTP", "PharosService", "PharosTools", "PharosCommand",
+    "PharosDelivery", "PharosNATS", "PharosCluster", "PharosHTTP", "PharosService", "PharosTools",
+    "PharosCommand",
   ],
   "Gateway": ["PharosGateway", "PharosGatewayCommand"],
-  "Shims": ["CPharos", "CTrackTable", "CJournalFiles", "CCairo", "CCrypto", "CMosquitto", "CZlib"],
+  "Shims": ["CPharos", "CTrackTable", "CJournalFiles", "CCairo", "CCrypto", "CMosquitto", "CNats", "CZlib"],
 ]
 
 /// The folder of a module below `Sources`, or of its tests below `Tests`.
@@ -138,7 +139,8 @@ let package = Package(
     .executable(name: "pharos-gateway", targets: ["PharosGatewayCommand"]),
   ],
   traits: [
-    .trait(name: "MQTT", description: "Connections to MQTT brokers; needs libmosquitto-dev.")
+    .trait(name: "MQTT", description: "Connections to MQTT brokers; needs libmosquitto-dev."),
+    .trait(name: "NATS", description: "Sites on several machines, by NATS; needs libnats-dev."),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
@@ -175,6 +177,12 @@ let package = Package(
       path: "Sources/Shims/CMosquitto",
       pkgConfig: "libmosquitto",
       providers: [.apt(["libmosquitto-dev"])]
+    ),
+    .systemLibrary(
+      name: "CNats",
+      path: "Sources/Shims/CNats",
+      pkgConfig: "libnats",
+      providers: [.apt(["libnats-dev"])]
     ),
     .systemLibrary(
       name: "CZlib",
@@ -225,6 +233,10 @@ let package = Package(
     module(
       "PharosMosquitto",
       ["PharosModel", "PharosMQTT", .target(name: "CMosquitto", condition: .when(traits: ["MQTT"]))]
+    ),
+    module(
+      "PharosNATS",
+      ["CCrypto", .target(name: "CNats", condition: .when(traits: ["NATS"]))]
     ),
     module("PharosFiles", ["CZlib"]),
     module(
@@ -320,13 +332,21 @@ let package = Package(
       ]
     ),
     module(
+      "PharosCluster",
+      [
+        "PharosDocuments", "PharosModel", "PharosPipeline", "PharosSite", "PharosIngest", "PharosJournal",
+        "PharosDelivery", "PharosTerminal", "PharosNATS", logging, lifecycle,
+      ]
+    ),
+    module(
       "PharosService",
       [
         "CPharos", "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosSecurity",
         "PharosTerminal", "PharosNarration", "PharosSpace", "PharosWays", "PharosPresence", "PharosRooms",
         "PharosFixes", "PharosPipeline", "PharosSite", "PharosSimulation", "PharosLab", "PharosIngest",
         "PharosPublishing",
-        "Pharos", "PharosJournal", "PharosMQTT", "PharosMosquitto", "PharosDelivery", "PharosHTTP",
+        "Pharos", "PharosJournal", "PharosMQTT", "PharosMosquitto", "PharosDelivery", "PharosCluster",
+        "PharosHTTP",
         .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
         .product(name: "Configuration", package: "swift-configuration"), logging, lifecycle,
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -345,9 +365,8 @@ let package = Package(
     .executableTarget(
       name: "PharosCommand",
       dependencies: [
-        "PharosModel", "PharosTerminal", "PharosWays", "PharosSite", "PharosLab", "PharosService",
-        "PharosTools",
-        "PharosGateway", argumentParser,
+        "PharosModel", "PharosTerminal", "PharosWays", "PharosSite", "PharosLab", "PharosCluster",
+        "PharosService", "PharosTools", "PharosGateway", argumentParser,
       ],
       path: "Sources/Server/PharosCommand",
       swiftSettings: strict
@@ -579,6 +598,14 @@ let package = Package(
         "PharosDashboard", "PharosFiles", "PharosHTTP", .product(name: "Hummingbird", package: "hummingbird"),
         httpClient, logging, lifecycle,
       ] + nio
+    ),
+    tests(
+      "PharosClusterTests",
+      [
+        "PharosDocuments", "PharosModel", "PharosPipeline", "PharosSite", "PharosSimulation", "PharosIngest",
+        "PharosJournal", "PharosCluster", "PharosService", "PharosTools", "PharosTerminal",
+        "PharosConsoleSupport", logging, lifecycle,
+      ]
     ),
     tests(
       "PharosServiceTests",

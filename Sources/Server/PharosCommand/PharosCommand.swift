@@ -21,6 +21,7 @@ struct PharosCommand: AsyncParsableCommand {
                                    pharos gateway --from - --to HOST:50001
       As a service:                pharos systemd-unit, pharos token create, pharos observer add
       Watch it:                    pharos alerts, pharos grafana
+      On several machines:         pharos serve --cluster, pharos cluster status
       A capture, offline:          pharos process hall.pcapng --site site.yaml
       Why it said so:              pharos explain hall.pcapng --site site.yaml
       Against the rule you use:    pharos compare hall.pcapng --svg hall.svg
@@ -36,6 +37,7 @@ struct PharosCommand: AsyncParsableCommand {
       InspectCommand.self, ExplainCommand.self, CompareCommand.self, SimulateCommand.self, CheckCommand.self,
       SiteCommand.self, VenueCommand.self, WayCommand.self, SurveyCommand.self, GatewayCommand.self,
       TokenCommand.self, ObserverCommand.self, EraseCommand.self,
+      ClusterCommand.self,
       SystemdUnitCommand.self, AlertsCommand.self, GrafanaCommand.self,
     ]
   )

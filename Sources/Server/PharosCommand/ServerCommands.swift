@@ -1,4 +1,5 @@
 import ArgumentParser
+import PharosCluster
 import PharosLab
 import PharosModel
 import PharosService
@@ -83,9 +84,14 @@ struct ServeCommand: AsyncParsableCommand {
   )
   var loops: Int?
 
+  @OptionGroup var cluster: ClusterOptions
+
   @OptionGroup var log: LogOptions
 
   func validate() throws {
+    guard cluster.settings == nil || !demo else {
+      throw ValidationError("--demo plays to one server; leave out --cluster.")
+    }
     guard loops.map({ (1...16).contains($0) }) ?? true else {
       throw ValidationError("--loops is \(loops ?? 0); expected 1 to 16.")
     }
@@ -103,7 +109,8 @@ struct ServeCommand: AsyncParsableCommand {
       record: record,
       loops: loops,
       requiresToken: requireToken,
-      environment: ProcessEnvironment.variables()
+      environment: ProcessEnvironment.variables(),
+      cluster: cluster.connect
     )
     let settings = try log.settings()
     try await ServeRunner(options, logger: settings.logger()).run(on: settings.console()).leave()
@@ -246,4 +253,48 @@ struct ScrapeOptions: ParsableArguments {
     help: ArgumentHelp("The job name of the server in Prometheus' scrape configuration.", valueName: "name")
   )
   var job = AlertRules.defaultJob
+}
+
+/// The broker of a cluster.
+struct ClusterOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Take part in a cluster by these servers of NATS, with commas between them.",
+      valueName: "nats://host:port"
+    )
+  )
+  var cluster: String?
+
+  @Option(help: ArgumentHelp("The seed of the NKey that the servers of NATS know.", valueName: "file"))
+  var clusterKey: String?
+
+  @Option(help: ArgumentHelp("The certificates that those of the servers descend from.", valueName: "file"))
+  var clusterAuthorities: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "On how many servers of NATS the log is stored. (default: 3, or 1 where there is one)",
+      valueName: "n"
+    )
+  )
+  var clusterReplicas: Int?
+
+  /// Connects to the broker; nil for a single server.
+  var connect: Clusters.Connect? {
+    guard let settings else { return nil }
+    return { stream, logger in try Clusters.open(settings, stream: stream, logger: logger) }
+  }
+
+  /// The settings; nil for a single server.
+  var settings: ClusterSettings? {
+    guard let cluster else { return nil }
+    var settings = ClusterSettings(servers: cluster.split(separator: ",").map(String.init))
+    let environment = ProcessEnvironment.variables()
+    (settings.seed, settings.authorities, settings.replicas) = (
+      clusterKey, clusterAuthorities, clusterReplicas
+    )
+    settings.user = environment["PHAROS_CLUSTER_USER"]
+    settings.passwordFile = environment["PHAROS_CLUSTER_PASSWORD_FILE"]
+    return settings
+  }
 }

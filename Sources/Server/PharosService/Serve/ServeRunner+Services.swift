@@ -81,6 +81,12 @@ extension ServeRunner {
     if let output { services.append(output) }
     services.append(parts.server)
     services.append(AssignmentService(parts: parts, logger: logger))
+    if let node = parts.cluster {
+      services.append(node)
+      services.append(
+        ClusterSiteService(node: node, parts: parts, declared: around.configuration.site, logger: logger)
+      )
+    }
     if let feed = parts.mqttFeed { services.append(feed) }
     services.append(HistoryUntilShutdown(history: HistoryService(backend: parts, logger: logger)))
     if let http { services.append(http) }
@@ -186,7 +192,9 @@ struct AssignmentService: Service {
   func run() async throws {
     do {
       // A server that cannot listen reports the reason itself.
-      if (try? await parts.server.addresses()) != nil { try await parts.assignments.resume() }
+      // The engines of a node have them from the log.
+      let isAlone = parts.cluster == nil
+      if (try? await parts.server.addresses()) != nil, isAlone { try await parts.assignments.resume() }
     } catch is CancellationError, IngestError.stopped {
       // The server stops; its next start resumes them.
     } catch {

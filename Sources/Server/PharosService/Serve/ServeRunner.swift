@@ -2,6 +2,7 @@ import CPharos
 import Glibc
 package import Logging
 import Pharos
+package import PharosCluster
 import PharosDelivery
 import PharosDocuments
 import PharosHTTP
@@ -32,6 +33,8 @@ package struct ServeRunner: Sendable {
     package var statusPeriod: Duration?
     /// The variables of the process.
     package var environment: [String: String]
+    /// Connects to the broker of the cluster that the server is a node of; nil for a single server.
+    package var cluster: Clusters.Connect?
 
     /// Makes options with the defaults of the command.
     package init(
@@ -46,7 +49,8 @@ package struct ServeRunner: Sendable {
       loops: Int? = nil,
       requiresToken: Bool = false,
       statusPeriod: Duration? = nil,
-      environment: [String: String] = [:]
+      environment: [String: String] = [:],
+      cluster: Clusters.Connect? = nil
     ) {
       flags = ServeSettings()
       flags.site = site
@@ -61,6 +65,7 @@ package struct ServeRunner: Sendable {
       self.requiresToken = requiresToken
       self.statusPeriod = statusPeriod
       self.environment = environment
+      self.cluster = cluster
     }
   }
 
@@ -126,6 +131,10 @@ package struct ServeRunner: Sendable {
     console: Console,
     onListening: @escaping @Sendable (Serving) -> Void
   ) async throws {
+    let bus = try options.cluster.map {
+      try $0(configuration.site.stream, logger)
+    }
+    defer { bus?.close() }
     let parts = try ServerParts(
       ServerParts.Plan(
         configuration: configuration,
@@ -136,10 +145,12 @@ package struct ServeRunner: Sendable {
         ingest: ingest(settings, configuration, recording: recording),
         links: try MQTTLinks(configuration, environment: options.environment),
         ownPorts: Set([settings.http].compactMap { $0.map { Int($0.port) } }),
-        isDemo: options.isDemo
+        isDemo: options.isDemo,
+        bus: bus
       ),
       logger: logger
     )
+    defer { parts.cluster?.close() }
     // The journal's folder is released last, after all services that write to it have ended.
     defer { parts.journal.leave() }
     let http = try httpService(settings, configuration, parts)

@@ -2,6 +2,7 @@ import CPharos
 import Foundation
 import Logging
 import Pharos
+import PharosCluster
 import PharosDelivery
 import PharosDocuments
 import PharosHTTP
@@ -36,6 +37,8 @@ struct ServerParts: HTTPBackend {
   let notifications: Notifications
   let mqtt: MQTTPublisher?
   let mqttFeed: MQTTFeed?
+  /// The node of the cluster; nil for a single server.
+  let cluster: ClusterNode?
   private let settings: ServeSettings
   private let fileSettings: FileSettings
   let startedAt: Timestamp
@@ -60,6 +63,8 @@ struct ServerParts: HTTPBackend {
     var ownPorts: Set<Int> = []
     /// Indicates whether the demo's scene is being played.
     var isDemo = false
+    /// The broker of the cluster that the server is a node of; nil for a single server.
+    var bus: (any ClusterBus)?
   }
 
   /// The interval between checkpoints.
@@ -91,7 +96,18 @@ struct ServerParts: HTTPBackend {
       }
       // Behind the journal's lock: no other process uses the folder.
       TemporaryFiles.removeLeftovers(dataFolder: dataFolder)
-      owner = try SiteOwner(declared: site, store: journal, logger: logger)
+      let start = try ClusterStart.start(of: plan, journal, logger: logger)
+      let duty = start?.duty ?? .always
+      if let start {
+        owner = SiteOwner(
+          start.sources(stream: site.stream),
+          changedTo: start.checkpoint?.place.site,
+          store: journal,
+          logger: logger
+        )
+      } else {
+        owner = try SiteOwner(declared: site, store: journal, logger: logger)
+      }
       authorisations = try Authorisations(store: journal)
       authorisations.declare(plan.configuration.access)
       tokens = try Tokens(store: journal)
@@ -105,7 +121,14 @@ struct ServerParts: HTTPBackend {
       ServerParts.warn(of: ingest.listeners, keys: keys, logger)
       let checkpointService = CheckpointService()
       ingest.checkpointInterval = ServerParts.checkpointInterval
-      let restoration = try ServerParts.restoration(from: journal, logger: logger)
+      let restoration: Restoration?
+      if let start {
+        restoration = start.checkpoint.map { Restoration(checkpoint: $0.checkpoint) }
+        ingest.log = start.ingest
+        ingest.continuesExactly = true
+      } else {
+        restoration = try ServerParts.restoration(from: journal, logger: logger)
+      }
       ingest.journalHead = journal.head
       ingest.checkpoint = { checkpointService.enqueue($0) }
       server = PharosServer(
@@ -125,6 +148,7 @@ struct ServerParts: HTTPBackend {
         stream: site.stream,
         names: { [owner] in owner.names },
         zones: try journal.publishedState().zones,
+        known: start?.known ?? [],
         logger: logger
       )
       checkpointService.attach(commitPublisher)
@@ -150,6 +174,7 @@ struct ServerParts: HTTPBackend {
         ownPorts: plan.ownPorts,
         relay: plan.configuration.mail,
         gate: { [commitPublisher] in commitPublisher.gate(to: $0) },
+        duty: duty,
         logger: logger
       )
       notifications = try Notifications(
@@ -162,9 +187,10 @@ struct ServerParts: HTTPBackend {
         site: { [owner] in NotificationSite(owner.site, names: owner.names) },
         timeZone: { [venues] in venues.timeZone ?? TimeZone.current.identifier },
         walk: { [venues] in venues.walk(from: $0, to: $1) },
+        duty: duty,
         logger: logger
       )
-      mqtt = try ServerParts.publisher(plan, journal, owner, commitPublisher, server, logger)
+      mqtt = try ServerParts.publisher(plan, journal, owner, commitPublisher, server, duty, logger)
       if let input = plan.configuration.mqttInput, let link = plan.links.input {
         mqttFeed = MQTTFeed(
           link: link,
@@ -175,13 +201,35 @@ struct ServerParts: HTTPBackend {
       } else {
         mqttFeed = nil
       }
-      try owner.endRemoved(endingAccess)
+      cluster = start?.node(of: plan, journal, logger: logger)
+      if start == nil { try owner.endRemoved(endingAccess) }
       try owner.recordNames(by: ingest.clock.wall, logger: logger)
+      if let start { join(start.documents, observerKeys) }
     } catch let failure as CommandFailure {
       throw failure
     } catch {
       throw CommandFailure("\(error)")
     }
+  }
+
+  /// Has what is kept in memory follow the documents that all nodes of a cluster have, and these the log.
+  private func join(_ documents: ReplicatedDocuments, _ keys: ObserverKeys) {
+    documents.follow("access.token") { [tokens] in try tokens.reload() }
+    documents.follow(
+      "access.authorisation",
+      "access.purpose",
+      "access.accuracy",
+      "access.person",
+      "access.share"
+    ) { [authorisations] in try authorisations.reload() }
+    documents.follow("access.observerKeys") { [server] in
+      try keys.reload()
+      let list = keys.list()
+      Task { try? await server.adopt(keys: list) }
+    }
+    documents.follow("webhook") { [webhooks] in try webhooks.reload() }
+    documents.follow("notification rule") { [notifications] in try notifications.reload() }
+    documents.begin(through: server)
   }
 
   /// Takes an edited site file: the engine first, which may refuse it, then names and authorisations.
@@ -198,6 +246,7 @@ struct ServerParts: HTTPBackend {
     _ owner: SiteOwner,
     _ commitPublisher: CommitPublisher,
     _ server: PharosServer,
+    _ duty: Duty,
     _ logger: Logger
   ) throws(JournalError) -> MQTTPublisher? {
     guard let output = plan.configuration.mqttOutput, let link = plan.links.output else {
@@ -222,6 +271,7 @@ struct ServerParts: HTTPBackend {
         hasTrackerStates: output.hasTrackerStates,
         dashboard: output.dashboard(of: plan.settings)
       ),
+      duty: duty,
       logger: logger
     )
     let publisher = MQTTPublisher(link: link, parts: parts, hub: commitPublisher.committed)
@@ -413,7 +463,11 @@ extension ServerParts {
     do { _ = try await server.snapshot() } catch { ingest = "\(error)" }
     let committed = commitPublisher.statistics
     let refusal = committed.isFailing ? committed.lastFailure ?? "cannot write to the journal" : nil
-    return [("ingest", ingest), ("journal", refusal ?? journal.statistics().damage?.description)]
+    var parts = [("ingest", ingest), ("journal", refusal ?? journal.statistics().damage?.description)]
+    if let problems = cluster?.problems {
+      parts.append(("cluster", problems.isEmpty ? nil : problems.joined(separator: "; ")))
+    }
+    return parts
   }
 }
 
