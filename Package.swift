@@ -594,7 +594,7 @@ let package = Package(
       [
         "PharosDocuments", "PharosModel", "PharosSpace", "PharosWays", "PharosMaps", "PharosIngest",
         "PharosSecurity", "PharosPublishing", "Pharos", "PharosJournal", "PharosMQTT", "PharosDelivery",
-        "PharosSite",
+        "PharosSite", "PharosSimulation",
         "PharosDashboard", "PharosFiles", "PharosHTTP", .product(name: "Hummingbird", package: "hummingbird"),
         httpClient, logging, lifecycle,
       ] + nio

@@ -22,4 +22,7 @@ package final class SlowTime: Sendable {
 
   /// Lets time pass.
   package func pass(seconds: Int64) { passed.withLock { $0 += seconds * 1_000_000_000 } }
+
+  /// Lets time pass until so many nanoseconds have passed on purpose.
+  package func pass(until nanoseconds: Int64) { passed.withLock { $0 = max($0, nanoseconds) } }
 }

@@ -9,6 +9,7 @@ import PharosFiles
 import PharosJournal
 import PharosModel
 import ServiceLifecycle
+import Synchronization
 
 /// The interface without the connections around it: Hummingbird's router with our routes.
 ///
@@ -67,6 +68,49 @@ package struct API: HTTPResponder {
     )
     return try await router.respond(to: Request(head: head, body: request.body), context: context)
   }
+}
+
+extension API {
+  /// Answers a request of this process itself, which has neither a connection nor a token.
+  ///
+  /// - Parameters:
+  ///   - method: the method.
+  ///   - path: the path, with the query.
+  ///   - json: the body, or nil if there is none.
+  ///   - logger: the logger of the request.
+  /// - Returns: the status and the body of the answer.
+  /// - Throws: an error if the answer cannot be made.
+  package func answer(
+    _ method: String,
+    _ path: String,
+    json: String?,
+    logger: Logger
+  ) async throws -> (status: Int, body: [UInt8]) {
+    guard let method = HTTPRequest.Method(method) else {
+      throw Problem.badRequest("There is no such method.")
+    }
+    let head = HTTPRequest(method: method, scheme: nil, authority: "localhost", path: path)
+    let body = RequestBody(buffer: ByteBuffer(string: json ?? ""))
+    let response = try await respond(
+      to: Request(head: head, body: body),
+      context: APIRequest(logger: logger)
+    )
+    let written = WrittenBody()
+    try await response.body.write(written)
+    return (response.status.code, written.bytes)
+  }
+}
+
+/// A body of an answer that is kept.
+private final class WrittenBody: ResponseBodyWriter, Sendable {
+  private let written = Mutex<[UInt8]>([])
+
+  /// What was written.
+  var bytes: [UInt8] { written.withLock { $0 } }
+
+  func write(_ buffer: ByteBuffer) { written.withLock { $0 += Array(buffer: buffer) } }
+
+  func finish(_: HTTPFields?) {}
 }
 
 /// The routes of one path.

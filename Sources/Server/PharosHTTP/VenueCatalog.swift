@@ -1,4 +1,6 @@
+package import PharosDelivery
 import PharosDocuments
+package import PharosModel
 package import PharosSite
 package import PharosSpace
 package import PharosWays
@@ -103,5 +105,19 @@ extension LoadedVenues {
         try VenueFiles.disk(entry.folder).whole(name)
       }
     }
+  }
+
+  /// Returns the walk from a fix to the place of an appointment in the same venue; nil if there is no way.
+  package func walk(from fix: FixDetail, to appointment: NotificationRule.Appointment) -> TimeSpan? {
+    guard let latitude = fix.latitude, let longitude = fix.longitude,
+      let coordinate = Coordinate(latitude: latitude, longitude: longitude),
+      let entry = entries.first(where: { $0.contents.venue.identifier == fix.venue })
+    else { return nil }
+    let rows = try? entry.router.router.matrix(
+      from: [.coordinate(coordinate, level: fix.level)],
+      to: [.place(appointment.place)],
+      options: RouteOptions(isAccessible: appointment.isAccessible)
+    )
+    return (rows?.first?.first ?? nil).map { .seconds($0.duration) }
   }
 }

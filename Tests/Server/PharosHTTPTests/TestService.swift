@@ -46,10 +46,11 @@ struct TestService {
     venues: [ServedVenue]? = nil,
     policy: IngestPolicy = .open,
     recordings: Recordings? = nil,
+    locating loaded: LoadedVenues = .none,
     _ body: (TestService) async throws -> Void
   ) async throws {
     let time = SlowTime()
-    var backend = try parts(site: site, journal: journal, time: time)
+    var backend = try parts(site: site, journal: journal, time: time, locating: loaded)
     backend.configuration.policy = policy
     if let recordings { backend.recordings = recordings }
     if let venues { backend.shelf.venues.withLock { $0 = venues } }
@@ -99,7 +100,8 @@ struct TestService {
   static func parts(
     site: Site,
     journal: Journal? = nil,
-    time: SlowTime = SlowTime()
+    time: SlowTime = SlowTime(),
+    locating loaded: LoadedVenues = .none
   ) throws -> TestBackend {
     let start = IngestClock.system.wall()
     let clock = IngestClock(
@@ -111,7 +113,12 @@ struct TestService {
     let owner = try SiteOwner(declared: site, store: journal, logger: logger)
     var configuration = IngestConfiguration(listeners: [ListenAddress(host: "127.0.0.1", port: 0)])
     configuration.clock = clock
-    let server = PharosServer(owner: owner, configuration: configuration, logger: logger)
+    let server = PharosServer(
+      owner: owner,
+      venues: loaded.locatable,
+      configuration: configuration,
+      logger: logger
+    )
     owner.attach(to: server)
     try owner.recordNames(by: clock.wall, logger: logger)
     let authorisations = try Authorisations(store: journal, clock: clock.wall)
@@ -162,9 +169,10 @@ struct TestService {
         stream: site.stream,
         publish: { server.announce($0) { commitPublisher.publish($0) } },
         site: { NotificationSite(owner.site, names: owner.names) },
+        walk: { loaded.walk(from: $0, to: $1) },
         logger: logger
       ),
-      shelf: VenueShelf([try ServedVenue.museum()]),
+      shelf: VenueShelf(loaded.entries.isEmpty ? [try ServedVenue.museum()] : loaded.served),
       startedAt: start,
       wall: clock.wall
     )

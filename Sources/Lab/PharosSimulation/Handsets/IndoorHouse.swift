@@ -34,7 +34,11 @@ struct IndoorHouse: Sendable {
           Beacon(
             frame: AirFrame(beacon.beacon, power: scene.emission.beaconPower),
             rhythm: AdvertRhythm(interval: scene.emission.beaconInterval, seed: seed, number: number),
-            station: IndoorAir.Station(floor: id, point: beacon.point),
+            station: IndoorAir.Station(
+              floor: id,
+              point: beacon.point,
+              isAtHand: scene.exhibits.contains(beacon.beacon)
+            ),
             number: number
           )
         )
@@ -85,11 +89,14 @@ package struct IndoorAir: Sendable {
     package var floor: FloorID
     /// The point at which it hangs.
     package var point: Point
+    /// Indicates whether it is at the height of a hand, not overhead.
+    package var isAtHand: Bool
 
     /// Makes a station.
-    package init(floor: FloorID, point: Point) {
+    package init(floor: FloorID, point: Point, isAtHand: Bool = false) {
       self.floor = floor
       self.point = point
+      self.isAtHand = isAtHand
     }
   }
 
@@ -135,7 +142,8 @@ package struct IndoorAir: Sendable {
   package func loss(between station: Station, number: Int, and place: Journey.Place) -> Double? {
     guard station.floor.building == place.floor.building else { return nil }
     let across = station.point.distance(to: place.point)
-    let up = Double(station.floor.level) * storey - place.height + IndoorAir.overhead
+    let above = station.isAtHand ? 0 : IndoorAir.overhead
+    let up = Double(station.floor.level) * storey - place.height + above
     let distance = (across * across + up * up).squareRoot()
     var loss = propagation.pathLoss(distance: distance)
     let floors = (station.floor.level - place.floor.level).magnitude

@@ -49,6 +49,8 @@ package struct IndoorScene: Hashable, Sendable {
   package var emission: Emission
   /// The true places of the access points that are elsewhere than the venue says.
   package var moved: [DeviceAddress: IndoorAir.Station]
+  /// The beacons at the height of a hand, beside the things that they are about; all others hang overhead.
+  package var exhibits: Set<BeaconID>
   /// The handsets, each identity once.
   package var handsets: [Handset]
   /// The tags, each identity once.
@@ -65,6 +67,7 @@ package struct IndoorScene: Hashable, Sendable {
     radio: IndoorRadio = IndoorRadio(),
     emission: Emission = Emission(),
     moved: [DeviceAddress: IndoorAir.Station] = [:],
+    exhibits: Set<BeaconID> = [],
     handsets: [Handset] = [],
     tags: [CarriedTag] = []
   ) {
@@ -77,6 +80,7 @@ package struct IndoorScene: Hashable, Sendable {
     self.radio = radio
     self.emission = emission
     self.moved = moved
+    self.exhibits = exhibits
     self.handsets = handsets
     self.tags = tags
   }

@@ -100,7 +100,9 @@ extension ServeRunner {
     var configured = services.map { ServeRunner.configured($0) }
     configured.append(ServeRunner.configured(stop, endsGroup: true))
     if options.isDemo {
-      configured.append(ServeRunner.configured(DemoService(parts: parts, scene: .demo, logger: logger)))
+      let hasOwnSite = around.settings.site == nil
+      let demo = DemoService(parts: parts, scene: .demo, hasOwnSite: hasOwnSite, logger: logger)
+      configured.append(ServeRunner.configured(demo))
     }
     return configured
   }
@@ -215,18 +217,27 @@ struct HistoryUntilShutdown: Service {
   }
 }
 
-/// Plays the shop and the day in the mall to a server's own socket, as gateways and handsets on the same machine would.
+/// Plays the shop and the day in the mall to a server's own socket, as gateways and handsets on the same machine would, and makes
+/// the requests of the day's applications.
 package struct DemoService: Service {
   private let parts: ServerParts
   private let scene: Scene
+  private let hasOwnSite: Bool
   private let logger: Logger
 
   /// The seed of the demo: any would do; this one always looks the same.
   package static let seed: UInt64 = 1
 
   /// Plays a scene without end, and the day in the mall again and again.
-  init(parts: ServerParts, scene: Scene, logger: Logger) {
+  ///
+  /// - Parameters:
+  ///   - parts: the server.
+  ///   - scene: the scene.
+  ///   - hasOwnSite: true if the server has the site of the demo, which the requests of the day are about.
+  ///   - logger: the logger for problems.
+  init(parts: ServerParts, scene: Scene, hasOwnSite: Bool, logger: Logger) {
     self.parts = parts
+    self.hasOwnSite = hasOwnSite
     self.logger = logger
     var scene = scene
     scene.duration = .forever
@@ -266,6 +277,7 @@ package struct DemoService: Service {
 
   /// Plays the day in the mall until the task is cancelled, each time with the next boot id.
   private func repeatDay(with sender: DatagramSender) async {
+    let api = API(backend: parts, configuration: HTTPConfiguration(), logger: logger)
     var bootID: UInt32 = 1
     while !Task.isCancelled {
       let scene = MallDay.scene(bootID: bootID)
@@ -274,27 +286,29 @@ package struct DemoService: Service {
         guard case .datagram(let datagram) = item else { return nil }
         return datagram
       }
-      async let changes: Void = makeChanges()
+      async let requests: Void = makeRequests(to: api)
       await DemoService.play(datagrams, from: scene.start, with: sender)
-      await changes
+      await requests
       bootID &+= 1
     }
   }
 
-  /// Makes the changes of the day at their times.
-  private func makeChanges() async {
+  /// Makes the requests of the day at their times.
+  private func makeRequests(to api: API) async {
+    guard hasOwnSite else { return }
     let clock = ContinuousClock()
     let start = clock.now
-    for (time, change) in MallDay.changes {
-      guard (try? await clock.sleep(until: start + .nanoseconds(time.nanoseconds))) != nil else { return }
-      do {
-        guard case .setGuidance(let subject, let request) = change else {
-          try await parts.server.apply(change)
-          continue
-        }
-        try await parts.assignments.assign(.guidance, request?.encoded, to: subject)
-      } catch {
-        logger.warning("A change of the demo failed.", metadata: [LogKey.reason: "\(error)"])
+    for request in MallDay.requests(startingAt: .wallClock) {
+      let due = start + .nanoseconds(request.time.nanoseconds)
+      guard (try? await clock.sleep(until: due)) != nil else { return }
+      let answer = try? await api.answer(request.method, request.path, json: request.body, logger: logger)
+      guard let answer, 200..<300 ~= answer.status else {
+        let reason = answer.map { String(decoding: $0.body, as: UTF8.self) } ?? "no answer"
+        logger.warning(
+          "A request of the demo failed.",
+          metadata: [LogKey.path: "\(request.path)", LogKey.reason: "\(reason)"]
+        )
+        continue
       }
     }
   }

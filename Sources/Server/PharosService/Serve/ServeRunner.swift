@@ -204,6 +204,7 @@ package struct ServeRunner: Sendable {
         let mall = try SiteFile.parse(MallDay.siteYAML, path: "demo").site
         configuration.site.applications += mall.applications
         configuration.site.observers += mall.observers
+        configuration.site.beacons += mall.beacons
         configuration.site.visits = mall.visits
         configuration.site.positioning.isSimulated = true
         configuration.listen = [HostPort(host: "127.0.0.1", port: 0)]

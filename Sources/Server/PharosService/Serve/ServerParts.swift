@@ -364,20 +364,6 @@ extension LoadedVenues {
     let zones = Set(entries.map(\.contents.venue.localTime.zone))
     return zones.count == 1 ? zones.first ?? nil : nil
   }
-
-  /// Returns the walk from a fix to the place of an appointment in the same venue; nil if there is no way.
-  fileprivate func walk(from fix: FixDetail, to appointment: NotificationRule.Appointment) -> TimeSpan? {
-    guard let latitude = fix.latitude, let longitude = fix.longitude,
-      let coordinate = Coordinate(latitude: latitude, longitude: longitude),
-      let entry = entries.first(where: { $0.contents.venue.identifier == fix.venue })
-    else { return nil }
-    let rows = try? entry.router.router.matrix(
-      from: [.coordinate(coordinate, level: fix.level)],
-      to: [.place(appointment.place)],
-      options: RouteOptions(isAccessible: appointment.isAccessible)
-    )
-    return (rows?.first?.first ?? nil).map { .seconds($0.duration) }
-  }
 }
 
 extension Authorisations {
