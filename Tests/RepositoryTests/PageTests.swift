@@ -61,4 +61,33 @@ struct PageTests {
       #expect(title.hasPrefix("\"") ? tests.contains(title) : cells[1].hasPrefix("*none*: "), "\(row)")
     }
   }
+
+  @Test("each use case names a suite and a test of one file, or says why there is none")
+  func useCases() throws {
+    let path = "Sources/Server/PharosPublishing/PharosPublishing.docc/UseCases.md"
+    let page = try String(contentsOf: SharedData.repository.appending(path: path), encoding: .utf8)
+    let rows = page.split(separator: "\n").filter { $0.hasPrefix("| ") && !$0.hasPrefix("| ---") }
+      .filter { !$0.hasPrefix("| use case |") }
+    let files = try HouseTests.swiftFiles(in: "Tests").map(\.text)
+    #expect(rows.count > 50)
+    for row in rows {
+      let cells = row.dropFirst().split(separator: "|", omittingEmptySubsequences: false)
+        .map { $0.trimmingCharacters(in: .whitespaces) }
+      guard cells.count == 5 else {
+        Issue.record("four cells: \(row)")
+        continue
+      }
+      let (suite, title) = (cells[2], cells[3])
+      if suite.hasPrefix("`") {
+        let script = "Tests/BrowserTests/\(suite.dropFirst().dropLast())"
+        let text = try String(contentsOf: SharedData.repository.appending(path: script), encoding: .utf8)
+        #expect(text.contains("def \(title.dropFirst().dropLast())("), "\(row)")
+      } else if suite.isEmpty {
+        #expect(cells[1].hasPrefix("*none*: ") && title.isEmpty, "\(row)")
+      } else {
+        let isThere = suite.hasPrefix("\"") && files.contains { $0.contains(suite) && $0.contains(title) }
+        #expect(isThere, "\(row)")
+      }
+    }
+  }
 }
