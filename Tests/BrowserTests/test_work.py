@@ -365,7 +365,8 @@ class Work(support.MockTest):
         self.assertEqual((rule["on"], rule["beacon"], rule["proximity"]), ("proximity", beacon["id"], "near"))
         self.assertEqual((rule["title"], rule["onlyIfStillInsideAfter"]), ("{title}", "5s"))
         rule["oncePer"] = "beacon"
-        support.expect(self.page.get_by_text("is near to")).to_be_visible()
+        support.expect(self.page.get_by_text(f"is near {beacon['name']}", exact=True)).to_be_visible()
+        support.expect(self.page.get_by_text("after 5s")).to_be_visible()
         self.page.get_by_role("button", name="Change commentary").click()
         support.expect(sheet.get_by_label("How close")).to_have_value("near")
         sheet.get_by_label("Beacon", exact=True).select_option(label=f"any of {uuid[:8]}… {major}/* (gallery)")

@@ -4,6 +4,7 @@ import { change, get, part } from "./api.js";
 import { attempt, confirmThat } from "./dialog.js";
 import { h, replace, setText } from "./dom.js";
 import { none, plural, time } from "./format.js";
+import { shortIdentity } from "./identity.js";
 import * as names from "./names.js";
 import { openNotificationForm } from "./notification-form.js";
 import { card, empty, refusal, Table } from "./parts.js";
@@ -65,6 +66,24 @@ function rulePath({ application, id }) {
   return `/v1/applications/${part(application)}/notifications/${part(id)}`;
 }
 
+const nearnessWords = { immediate: "right beside", near: "near", far: "within reach of" };
+
+/** A beacon by its name; one of several in a few characters. */
+function beaconWords(beacon) {
+  return names.isNamed(beacon) ? names.nameOf(beacon) : shortIdentity(beacon);
+}
+
+/** What keeps a rule from being published each time, in words. */
+function limitWords({ atMostOncePer, oncePer, onlyIfStillInsideAfter, quietHours }) {
+  const each = oncePer ? ` for each ${oncePer}` : "";
+  const limits = [
+    atMostOncePer || oncePer ? `once${atMostOncePer ? ` in ${atMostOncePer}` : ""}${each}` : "",
+    onlyIfStillInsideAfter ? `after ${onlyIfStillInsideAfter}` : "",
+    quietHours ? `not ${quietHours.from}–${quietHours.to}` : "",
+  ].filter(Boolean);
+  return limits.join(", ") || none;
+}
+
 /** The occasion of a rule, in words. */
 export function whenWords({ on, region, zone, beacon, proximity, belowMillivolts, appointment }) {
   const place = region ?? (zone ? names.nameOf(zone) : "any place");
@@ -72,7 +91,7 @@ export function whenWords({ on, region, zone, beacon, proximity, belowMillivolts
     case "exit":
       return `leaves ${place}`;
     case "proximity":
-      return `is ${proximity} to ${beacon ?? place}`;
+      return `is ${nearnessWords[proximity] ?? proximity} ${beacon ? beaconWords(beacon) : `the beacons of ${place}`}`;
     case "arrive":
       return `arrives at ${place}`;
     case "depart":
@@ -102,16 +121,15 @@ function columns(change, remove) {
     return row;
   };
   return [
-    { title: "Text", class: "first", text: (rule) => rule.text, hint: (rule) => rule.id },
+    {
+      title: "Text",
+      class: "first",
+      text: ({ title, text }) => title ? `${title}: ${text}` : text,
+      hint: (rule) => rule.id,
+    },
     { title: "When", text: whenWords, hint: (rule) => rule.subject },
     { title: "Application", text: (rule) => rule.application },
-    { title: "At most once in", text: (rule) => rule.atMostOncePer ?? none },
-    { title: "If it still lasts after", text: (rule) => rule.onlyIfStillInsideAfter ?? none },
-    {
-      title: "Quiet",
-      text: (rule) => rule.quietHours ? `${rule.quietHours.from}–${rule.quietHours.to}` : none,
-      hint: (rule) => rule.quietHours?.timeZone,
-    },
+    { title: "Limits", text: limitWords, hint: (rule) => rule.quietHours?.timeZone },
     {
       title: "",
       class: "bare",

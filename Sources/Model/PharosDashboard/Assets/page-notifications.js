@@ -15,7 +15,7 @@ const period = 2000;
 const limit = 50;
 
 export function show(root, { signal }) {
-  const sent = h("ol", { class: "feed" });
+  const sent = h("ol", { class: "feed texts" });
   const nothing = h("div");
   const troubles = h("ul", { class: "troubles" });
   replace(

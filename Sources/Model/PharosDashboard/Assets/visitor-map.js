@@ -44,7 +44,8 @@ export function drawMap(svg, floor, { chosen, steps, choose }) {
   }
   for (const { geometry } of ways) {
     const d = `M${geometry.coordinates.map(frame.point).join("L")}`;
-    marks.push(s("path", { class: "route", d, "stroke-width": unit }));
+    // Below all marks.
+    areas.push(s("path", { class: "route", d, "stroke-width": unit }));
   }
   for (const place of places) {
     const isChosen = place.id === chosen;
