@@ -1,4 +1,4 @@
-"""Makes the pictures of the README: the dashboard of `serve --demo`, and what `explain` draws of a capture.
+"""Makes the pictures of the README and of the day in the mall: pages of `serve --demo`, and what `explain` draws of a capture.
 
 Usage: Tests/BrowserTests/run pictures
 """
@@ -11,12 +11,13 @@ from browser import Browser, Visit, expect, missing
 from servers import REPOSITORY, Pharos, pharos_binary
 
 DASHBOARD = REPOSITORY / "Sources/Model/PharosDashboard/PharosDashboard.docc/Resources/dashboard.png"
+DAY = REPOSITORY / "Sources/Lab/PharosSimulation/PharosSimulation.docc/Resources/day-in-the-mall.png"
 EXPLAIN = REPOSITORY / "Sources/Lab/PharosLab/PharosLab.docc/Resources/explain.svg"
 SCENE = REPOSITORY / "Captures/noisy-doorway"
 
 
-def draw_dashboard(binary):
-    """Waits until the demo has had some visits, and takes the overview."""
+def draw_demo(binary):
+    """Takes the overview once the demo has had some visits, and the notifications once both rules of its day have sent one."""
     with tempfile.TemporaryDirectory() as data, Pharos(binary, data) as server:
         browser = Browser()
         with Visit(browser, width=1280, height=720) as visit:
@@ -24,6 +25,10 @@ def draw_dashboard(binary):
             expect(visit.page.get_by_role("link", name=" left ").nth(2)).to_be_visible(timeout=120_000)
             visit.page.wait_for_timeout(1_000)
             visit.page.screenshot(path=DASHBOARD)
+            visit.page.goto(server.base + "#/notifications")
+            for text in ("A sea chart of 1655: Drawn", "Leave now for Toy Chest: The"):
+                expect(visit.page.get_by_text(text)).to_be_visible(timeout=480_000)
+            visit.page.screenshot(path=DAY, full_page=True)
         browser.close()
 
 
@@ -41,9 +46,9 @@ def main():
     reason = missing() or (None if pharos_binary() else "pharos is not built")
     if reason:
         sys.exit(f"no pictures: {reason}")
-    for picture in (DASHBOARD, EXPLAIN):
+    for picture in (DASHBOARD, DAY, EXPLAIN):
         picture.parent.mkdir(parents=True, exist_ok=True)
-    draw_dashboard(pharos_binary())
+    draw_demo(pharos_binary())
     draw_explain(pharos_binary())
 
 
