@@ -613,7 +613,8 @@ let package = Package(
         "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosTerminal", "PharosNarration",
         "PharosSpace", "PharosPresence", "PharosFixes", "PharosPipeline", "PharosSite", "PharosSimulation",
         "PharosLab", "PharosIngest", "PharosPublishing", "PharosJournal", "PharosMQTT", "PharosDelivery",
-        "PharosHTTP", "PharosService", "PharosTools", "PharosConsoleSupport", logging, lifecycle,
+        "PharosCluster", "PharosHTTP", "PharosService", "PharosTools", "PharosConsoleSupport", logging,
+        lifecycle,
       ]
     ),
     tests(

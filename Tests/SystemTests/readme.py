@@ -39,6 +39,7 @@ ELSEWHERE = [
     (r"^swift test\b", "the gate's own step"),
     (r"Sources/Server/Packaging/build", "Tests/packages"),
     (r"swift build -c release --traits MQTT", "Tests/deep --only brokers"),
+    (r"swift run -c release --traits NATS", "Tests/deep --only cluster"),
     (r"^(sha256sum|ssh|sudo)\b", "Tests/packages"),
 ]
 # A command for which a server must run: the last `serve` of the README is started again.

@@ -9,9 +9,8 @@ package protocol ClusterBus: Sendable {
   ///
   /// - Parameters:
   ///   - bytes: the message, at most `InputBatch.maximumLength`.
-  ///   - id: its identity: a message that is stored already under it is not stored again, as far as the broker remembers.
-  ///   - stored: is called once it is stored, or with the reason why that is not known.
-  func append(_ bytes: [UInt8], id: String, _ stored: @escaping @Sendable (ClusterError?) -> Void)
+  ///   - stored: is called with its position once it is stored, or with the reason why that is not known.
+  func append(_ bytes: [UInt8], _ stored: @escaping @Sendable (Result<UInt64, ClusterError>) -> Void)
 
   /// Opens a reader of the log.
   ///

@@ -85,6 +85,9 @@ package final class ClusterNode: Service, Sendable {
   /// Indicates whether it has read all that was in the log when it started.
   package var isCaughtUp: Bool { state.withLock { $0.isCaughtUp } }
 
+  /// How the log of the node is.
+  package var log: SharedLogStanding { parts.log.standing }
+
   /// The reasons why the node should not be asked; none if all is well.
   package var problems: [String] {
     let standing = parts.log.standing

@@ -134,16 +134,15 @@ final class JetStreamBus: ClusterBus {
     }
   }
 
-  func append(_ bytes: [UInt8], id: String, _ stored: @escaping @Sendable (ClusterError?) -> Void) {
+  func append(_ bytes: [UInt8], _ stored: @escaping @Sendable (Result<UInt64, ClusterError>) -> Void) {
     do throws(NATSError) {
-      try publisher.publish(bytes, subject: subject, id: id) { result in
-        switch result {
-        case .success: stored(nil)
-        case .failure(let error): stored(ClusterError(error))
-        }
+      // Without an id: replicas of nats-server 2.9 recognise repeats each by its own memory, and may differ for good. Readers
+      // recognise them by what is in the batch.
+      try publisher.publish(bytes, subject: subject, id: nil) { result in
+        stored(result.map(\.sequence).mapError { ClusterError($0) })
       }
     } catch {
-      stored(ClusterError(error))
+      stored(.failure(ClusterError(error)))
     }
   }
 

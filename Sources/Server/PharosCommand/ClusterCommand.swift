@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import PharosCluster
 import PharosModel
+import PharosService
 import PharosTerminal
 
 /// `pharos cluster`.
@@ -10,7 +11,7 @@ struct ClusterCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cluster",
     abstract: "Look at the nodes of a site on several machines.",
-    subcommands: [Status.self]
+    subcommands: [Status.self, Rename.self]
   )
 
   /// `pharos cluster status`.
@@ -43,6 +44,30 @@ struct ClusterCommand: ParsableCommand {
         for line in state.lines(at: .wallClock) { try console.output.write(Array((line + "\n").utf8)) }
         let isServed = state.nodes.contains { $0.node == state.holder }
         return isServed ? .success : CommandStatus.failure
+      }
+      .leave()
+    }
+  }
+
+  /// `pharos cluster rename`.
+  struct Rename: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "rename",
+      abstract: "Give the copy of a node's data folder a name of its own.",
+      discussion: "A node that is new, or was away for longer than the log reaches, begins with such a copy."
+    )
+
+    @Option(help: ArgumentHelp("The copy.", valueName: "dir"))
+    var data: String
+
+    @Option(help: ArgumentHelp("The name of the site's stream.", valueName: "name"))
+    var stream = "pharos"
+
+    func run() throws {
+      let console = Console.standard()
+      try console.run {
+        try ClusterRename.run(data, stream: stream)
+        return .success
       }
       .leave()
     }

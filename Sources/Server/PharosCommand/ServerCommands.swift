@@ -63,6 +63,14 @@ struct ServeCommand: AsyncParsableCommand {
   var demo = false
 
   @Option(
+    help: ArgumentHelp(
+      "With --demo: on so many nodes of a cluster on this machine, with three servers of NATS.",
+      valueName: "n"
+    )
+  )
+  var nodes: Int?
+
+  @Option(
     help: ArgumentHelp("Add events as JSON lines to a file; - is standard output.", valueName: "file")
   )
   var output: String?
@@ -89,8 +97,11 @@ struct ServeCommand: AsyncParsableCommand {
   @OptionGroup var log: LogOptions
 
   func validate() throws {
-    guard cluster.settings == nil || !demo else {
-      throw ValidationError("--demo plays to one server; leave out --cluster.")
+    guard nodes == nil || demo && cluster.settings == nil && data == nil else {
+      throw ValidationError("--nodes is for --demo, and comes without --cluster and --data.")
+    }
+    guard nodes.map({ (1...9).contains($0) }) ?? true else {
+      throw ValidationError("--nodes is \(nodes ?? 0); expected 1 to 9.")
     }
     guard loops.map({ (1...16).contains($0) }) ?? true else {
       throw ValidationError("--loops is \(loops ?? 0); expected 1 to 16.")
@@ -98,6 +109,11 @@ struct ServeCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    if let nodes {
+      let console = try log.settings().console()
+      return try await console.run { try await DemoCluster(nodes: nodes, http: http, console: console).run() }
+        .leave()
+    }
     let options = ServeRunner.Options(
       site: site,
       udp: udp,

@@ -147,10 +147,17 @@ package final class JournalFollower<Consumer: JournalConsumer>: Service {
   private func follow() async {
     let ring = pages.duty.tap { [signal] in signal.ring() }
     defer { ring.cancel() }
-    while !shared.withLock({ $0.isStopping }) {
-      if pages.duty.isOn { await followOnDuty() } else { await signal.wait() }
-    }
+    // One that is stopped before it begins still saves what it was told.
+    repeat {
+      if pages.duty.isOn {
+        await followOnDuty()
+      } else if !isStopping {
+        await signal.wait()
+      }
+    } while !isStopping
   }
+
+  private var isStopping: Bool { shared.withLock { $0.isStopping } }
 
   private func followOnDuty() async {
     var access = JournalAccess(pages)
@@ -202,7 +209,7 @@ package final class JournalFollower<Consumer: JournalConsumer>: Service {
     while true {
       if let consumer = access.attempt(.read, at: clock.now, { try restore(pages) }) { return consumer }
       while !access.isOpen(at: clock.now) {
-        if shared.withLock({ $0.isStopping }) || !pages.duty.isOn { return nil }
+        if isStopping || !pages.duty.isOn { return nil }
         await wait(until: access.heldUntil)
       }
     }

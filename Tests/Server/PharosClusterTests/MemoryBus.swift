@@ -8,7 +8,6 @@ import PharosTerminal
 final class MemoryBroker: @unchecked Sendable {
   fileprivate let condition = NSCondition()
   fileprivate var log: [LogEntry] = []
-  fileprivate var ids: [String: UInt64] = [:]
   fileprivate var first: UInt64 = 1
   fileprivate var values: [String: ClusterValue] = [:]
   fileprivate var objects: [String: [UInt8]] = [:]
@@ -16,8 +15,8 @@ final class MemoryBroker: @unchecked Sendable {
 
   /// All messages so far.
   var entries: [LogEntry] { locked { log } }
-  /// The identities under which messages were stored.
-  var stored: Set<String> { locked { Set(ids.keys) } }
+  /// The identities of the batches that were stored, each as often as it was.
+  var stored: [String] { locked { log.compactMap { InputBatch.id(of: $0.bytes)?.description } } }
 
   fileprivate func locked<Result>(_ body: () throws -> Result) rethrows -> Result {
     condition.lock()
@@ -32,9 +31,13 @@ final class MemoryBus: ClusterBus, @unchecked Sendable {
   private var isCut = false
   /// Of how many messages one answer is lost, which is stored all the same; 0 for none.
   private var losing = 0
+  /// Of how many messages one is acknowledged and not stored; 0 for none.
+  private var forgetting = 0
   private var appended = 0
 
-  init(_ broker: MemoryBroker, losing: Int = 0) { (self.broker, self.losing) = (broker, losing) }
+  init(_ broker: MemoryBroker, losing: Int = 0, forgetting: Int = 0) {
+    (self.broker, self.losing, self.forgetting) = (broker, losing, forgetting)
+  }
 
   /// Cuts the connection, or mends it.
   func cut(_ isCut: Bool) {
@@ -50,21 +53,19 @@ final class MemoryBus: ClusterBus, @unchecked Sendable {
     return result
   }
 
-  func append(_ bytes: [UInt8], id: String, _ stored: @escaping @Sendable (ClusterError?) -> Void) {
+  func append(_ bytes: [UInt8], _ stored: @escaping @Sendable (Result<UInt64, ClusterError>) -> Void) {
     do throws(ClusterError) {
-      let isLost = try connected { () -> Bool in
+      let (position, isLost) = try connected { () -> (UInt64, Bool) in
         appended += 1
-        if broker.ids[id] == nil {
-          let position = (broker.log.last?.position ?? 0) + 1
-          broker.log.append(LogEntry(position: position, stored: .wallClock, bytes: bytes))
-          broker.ids[id] = position
-          broker.condition.broadcast()
-        }
-        return losing > 0 && appended.isMultiple(of: losing)
+        let position = (broker.log.last?.position ?? 0) + 1
+        let isForgotten = forgetting > 0 && appended.isMultiple(of: forgetting)
+        broker.log.append(LogEntry(position: position, stored: .wallClock, bytes: isForgotten ? [] : bytes))
+        broker.condition.broadcast()
+        return (position, losing > 0 && appended.isMultiple(of: losing))
       }
-      stored(isLost ? .away("the answer is lost") : nil)
+      stored(isLost ? .failure(.away("the answer is lost")) : .success(position))
     } catch {
-      stored(error)
+      stored(.failure(error))
     }
   }
 

@@ -112,10 +112,23 @@ package struct InputBatch: Hashable, Sendable {
   /// Returns whether the bytes of a batch hold no input.
   package static func isTick(_ bytes: [UInt8]) -> Bool {
     var reader = FieldReader(bytes[...])
-    guard (try? reader.number(UInt32.self)) == InputBatch.magic, (try? reader.byte()) == InputBatch.version,
-      (try? reader.text()) != nil
-    else { return false }
-    return reader.remaining == 8
+    return (try? readID(from: &reader)) != nil && reader.remaining == 0
+  }
+
+  /// Returns the identity of the batch that bytes hold; nil if they are none.
+  package static func id(of bytes: [UInt8]) -> BatchID? {
+    var reader = FieldReader(bytes[...])
+    return try? readID(from: &reader)
+  }
+
+  private static func readID(from reader: inout FieldReader) throws(FieldError) -> BatchID {
+    guard reader.remaining >= 4, try reader.number(UInt32.self) == InputBatch.magic else {
+      throw FieldError(.badIdentity, at: 0)
+    }
+    try reader.code(version: InputBatch.version)
+    let publisher = try reader.text()
+    let start = try reader.number(UInt32.self)
+    return BatchID(publisher: publisher, start: start, number: try reader.number(UInt32.self))
   }
 
   /// Its bytes.
@@ -134,13 +147,7 @@ package struct InputBatch: Hashable, Sendable {
   /// - Throws: what is wrong with the bytes; `badIdentity` at their beginning if they are no batch at all.
   package init(decoding bytes: [UInt8]) throws(FieldError) {
     var reader = FieldReader(bytes[...])
-    guard bytes.count >= 4, try reader.number(UInt32.self) == InputBatch.magic else {
-      throw FieldError(.badIdentity, at: 0)
-    }
-    try reader.code(version: InputBatch.version)
-    let publisher = try reader.text()
-    let start = try reader.number(UInt32.self)
-    id = BatchID(publisher: publisher, start: start, number: try reader.number(UInt32.self))
+    id = try InputBatch.readID(from: &reader)
     var assembly = LoggedInputAssembly()
     while reader.remaining > 0 {
       let length = Int(try reader.number(UInt32.self))

@@ -141,6 +141,15 @@ package enum AlertRules {
         action: "Mend the disk of the data folder; clients should read the present states again."
       ),
       Rule(
+        name: "PharosClusterWaits",
+        severity: "critical",
+        condition: "min_over_time(\(Metric.clusterWaiting.selected(job))[1m]) > 0",
+        duration: "1m",
+        summary: "{{ $value }} batches of inputs wait for the log of the cluster",
+        action:
+          "Nothing is decided meanwhile. See that most servers of NATS run and reach each other; /readyz gives the reason."
+      ),
+      Rule(
         name: "PharosWebhookFails",
         severity: "warning",
         condition: #"\#(Metric.webhookStates.selected(#"\#(job),state=~"failing|disabled""#)) > 0"#,

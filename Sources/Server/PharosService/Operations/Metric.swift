@@ -1,3 +1,4 @@
+package import PharosCluster
 package import PharosDelivery
 package import PharosHTTP
 package import PharosIngest
@@ -135,6 +136,8 @@ package struct MetricSources: Sendable {
   package var mqttInput: MQTTFeedStatistics?
   /// The connection to the broker that states are published to.
   package var mqttOutput: MQTTStanding?
+  /// The node of a cluster, and whether it delivers.
+  package var cluster: (log: SharedLogStanding, delivers: Bool)?
   /// The HTTP interface.
   package var http: HTTPStatistics?
 

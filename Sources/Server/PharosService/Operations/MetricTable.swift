@@ -1,3 +1,4 @@
+import PharosCluster
 import PharosDelivery
 import PharosFixes
 import PharosHTTP
@@ -21,7 +22,7 @@ extension Metric {
   /// The guide on operations lists the same ones.
   package static let all: [Metric] =
     process + arrivals + monitoring + positioning + locating + observers + journal + events + feeds + webhooks
-    + mqtt + http
+    + mqtt + cluster + http
 
   // MARK: - The process
 
@@ -489,6 +490,36 @@ extension Metric {
       "pharos_mqtt_missed_total",
       "Events that the journal dropped before the MQTT broker had them"
     ) { $0.mqttOutput?.missed }
+  }
+
+  // MARK: - The cluster
+
+  /// Batches of inputs that are not in the cluster's log yet.
+  static let clusterWaiting = gauge(
+    "pharos_cluster_waiting_batches",
+    "Batches of inputs that wait for the log of the cluster"
+  ) { $0.cluster?.log.waiting }
+
+  @MetricList private static var cluster: [Metric] {
+    gauge("pharos_cluster_position", "Position in the log of the cluster that this node has decided") {
+      $0.cluster?.log.position
+    }
+    clusterWaiting
+    counter("pharos_cluster_stored_total", "Batches of inputs of this node that the log has stored") {
+      $0.cluster?.log.stored
+    }
+    counter("pharos_cluster_failures_total", "Attempts to store a batch in the log that failed") {
+      $0.cluster?.log.failures
+    }
+    counter(
+      "pharos_cluster_lost_total",
+      "Batches of inputs that were dropped because the file for them was full"
+    ) {
+      $0.cluster?.log.lost
+    }
+    gauge("pharos_cluster_delivers", "Whether this node delivers for the cluster, 1 or 0") {
+      $0.cluster.map { flag($0.delivers) }
+    }
   }
 
   // MARK: - The HTTP interface

@@ -47,7 +47,8 @@ struct ClusterStart {
     try journal.changeHere([DocumentChange(kind: ClusterStart.kind, key: "", document: identity.encoded)])
     (name, number) = (identity.name, identity.start)
     let stored = try journal.latestCheckpoint()
-    if kept == nil, journal.head > 0 || stored != nil {
+    // The folder of another node, without its name, is one to begin with.
+    if kept == nil, stored.map({ !LoggedCheckpoint.isOne($0.bytes) }) ?? (journal.head > 0) {
       throw CommandFailure(
         "\(dataFolder ?? "memory"): this folder belongs to a single server. A node of a cluster starts with an empty one."
       )
@@ -57,14 +58,21 @@ struct ClusterStart {
     let position = own?.place.reading.position ?? 0
     guard position + 1 >= first else {
       throw CommandFailure(
-        "The log of the cluster begins at position \(first), behind what \(dataFolder ?? "memory") holds (\(position)). Copy the data "
-          + "folder of another node that is stopped, remove cluster.node from it with `pharos cluster rename`, and start again."
+        "The log of the cluster begins at position \(first), behind what \(dataFolder ?? "memory") holds (\(position)). Stop another "
+          + "node, copy its data folder, give the copy a name of its own with `pharos cluster rename`, and start with it."
       )
     }
     checkpoint = own
     known = try ClusterStart.ids(in: journal, behind: own == nil ? 0 : stored?.through ?? 0)
     log = SharedLog(bus: bus, spool: BatchSpool(folder: dataFolder), logger: logger)
     documents = ReplicatedDocuments(journal, duty, logger: logger)
+  }
+
+  /// Takes the name of a node from its data folder, of which it is a copy: the next start makes another one.
+  static func rename(_ folder: String, stream: String) throws {
+    let journal = try Journal.open(.folder(folder), stream: stream)
+    defer { journal.leave() }
+    try journal.changeHere([DocumentChange(kind: kind, key: "")])
   }
 
   /// The kind of the document that names the node.
@@ -109,6 +117,19 @@ struct ClusterStart {
       reading: checkpoint?.place.reading ?? LogReading(),
       store: { [documents] in documents.store($0) }
     )
+  }
+}
+
+/// `pharos cluster rename`.
+package enum ClusterRename {
+  /// Takes the name of a node from a copy of its data folder.
+  ///
+  /// - Parameters:
+  ///   - folder: the copy.
+  ///   - stream: the name of the site's stream.
+  /// - Throws: the reason why the folder cannot be used.
+  package static func run(_ folder: String, stream: String) throws {
+    try ClusterStart.rename(folder, stream: stream)
   }
 }
 

@@ -3,6 +3,7 @@ import Logging
 import NIOPosix
 import Pharos
 import PharosCaptures
+import PharosDelivery
 import PharosHTTP
 import PharosIngest
 import PharosJournal
@@ -245,11 +246,29 @@ package struct DemoService: Service {
   }
 
   package func run() async throws {
-    guard var destination = try await parts.server.addresses().first else { return }
-    destination = destination.reachable
-    let simulation = Simulation(scene, seed: DemoService.seed)
-    let endpoint = destination
+    guard let endpoint = try await parts.server.addresses().first?.reachable else { return }
     try await cancelWhenGracefulShutdown {
+      // Of several nodes one plays: the one that delivers.
+      while !Task.isCancelled {
+        guard parts.duty.isOn else {
+          guard (try? await Task.sleep(for: .milliseconds(200))) != nil else { return }
+          continue
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          group.addTask { try await play(to: endpoint) }
+          group.addTask {
+            while parts.duty.isOn { try await Task.sleep(for: .milliseconds(200)) }
+          }
+          defer { group.cancelAll() }
+          try await group.next()
+        }
+      }
+    }
+  }
+
+  private func play(to endpoint: Endpoint) async throws {
+    let simulation = Simulation(scene, seed: DemoService.seed)
+    do {
       let sender = try DatagramSender(to: endpoint, sendBuffer: DatagramSender.batchBuffer)
       let visitor = try DatagramSender(to: endpoint, sendBuffer: DatagramSender.batchBuffer)
       async let past: Void = storePast()

@@ -131,9 +131,7 @@ package struct ServeRunner: Sendable {
     console: Console,
     onListening: @escaping @Sendable (Serving) -> Void
   ) async throws {
-    let bus = try options.cluster.map {
-      try $0(configuration.site.stream, logger)
-    }
+    let bus = try await connectedBus(stream: configuration.site.stream)
     defer { bus?.close() }
     let parts = try ServerParts(
       ServerParts.Plan(
@@ -178,6 +176,23 @@ package struct ServeRunner: Sendable {
         "\(Wording.count(Int(clamping: counters.lost), "event")) were dropped: the journal could not be written when the server stopped"
           + (counters.lastFailure.map { " (\($0))" } ?? "") + "."
       )
+    }
+  }
+
+  /// The time for which a start waits for the broker of its cluster, which may just start as well.
+  private static let patience: Duration = .seconds(60)
+
+  /// Connects to the broker of the cluster; nil for a single server.
+  private func connectedBus(stream: String) async throws -> (any ClusterBus)? {
+    guard let connect = options.cluster else { return nil }
+    let start = ContinuousClock.now
+    while true {
+      do {
+        return try connect(stream, logger)
+      } catch ClusterError.away(let reason) where start.duration(to: .now) < ServeRunner.patience {
+        logger.notice("Waiting for the broker of the cluster.", metadata: [LogKey.reason: "\(reason)"])
+        try await Task.sleep(for: .seconds(1))
+      }
     }
   }
 

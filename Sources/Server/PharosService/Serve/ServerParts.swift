@@ -39,6 +39,8 @@ struct ServerParts: HTTPBackend {
   let mqttFeed: MQTTFeed?
   /// The node of the cluster; nil for a single server.
   let cluster: ClusterNode?
+  /// Whether the server does what one node of a cluster does alone; a single server always does.
+  let duty: Duty
   private let settings: ServeSettings
   private let fileSettings: FileSettings
   let startedAt: Timestamp
@@ -97,7 +99,7 @@ struct ServerParts: HTTPBackend {
       // Behind the journal's lock: no other process uses the folder.
       TemporaryFiles.removeLeftovers(dataFolder: dataFolder)
       let start = try ClusterStart.start(of: plan, journal, logger: logger)
-      let duty = start?.duty ?? .always
+      duty = start?.duty ?? .always
       if let start {
         owner = SiteOwner(
           start.sources(stream: site.stream),
@@ -439,6 +441,7 @@ extension ServerParts {
     sources.webhooks = webhooks.list()
     sources.mqttInput = mqttFeed?.statistics
     sources.mqttOutput = mqtt?.standing
+    sources.cluster = cluster.map { ($0.log, duty.isOn) }
     sources.http = tally.statistics
     return PrometheusText.text(of: sources)
   }

@@ -1,4 +1,5 @@
 import Foundation
+import PharosCluster
 import PharosDelivery
 import PharosHTTP
 import PharosIngest
@@ -26,6 +27,7 @@ struct PrometheusTextTests {
     sources.http = HTTPStatistics()
     sources.mqttInput = MQTTFeedStatistics()
     sources.mqttOutput = MQTTStanding()
+    sources.cluster = (SharedLogStanding(), true)
     return PrometheusText.text(of: sources)
   }
 
