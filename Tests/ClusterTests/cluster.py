@@ -21,7 +21,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "SystemTests"))
-from harness import Radio, Server, advert, free_port, region_site, seeded, until  # noqa: E402
+from harness import Radio, Server, Stream, advert, free_port, region_site, seeded, until  # noqa: E402
 
 STAYING = 10
 GUESTS = 40
@@ -122,6 +122,39 @@ def traffic(radios, generator, done):
             visits[guest] = (region, left - 1)
 
 
+class Reader(threading.Thread):
+    """A client of the stream that moves from node to node with the last id that it has seen."""
+
+    def __init__(self, nodes, generator):
+        super().__init__(daemon=True)
+        self.nodes, self.generator = nodes, generator
+        self.sequences, self.moves, self.isDone, self.stream = [], 0, False, None
+
+    def run(self):
+        while not self.isDone:
+            try:
+                last = self.sequences[-1] if self.sequences else 0
+                self.stream = Stream(self.generator.choice(self.nodes), after=last)
+                left = self.generator.randrange(1, 12)
+                for identifier, _, _ in self.stream:
+                    if identifier is None:
+                        continue
+                    self.sequences.append(identifier)
+                    left -= 1
+                    if left == 0 or self.isDone:
+                        break
+                self.stream.close()
+                self.moves += 1
+            except OSError:
+                # The node is killed or stopped: another one answers.
+                threading.Event().wait(0.02)
+
+    def end(self):
+        self.isDone = True
+        if self.stream:
+            self.stream.close()
+
+
 def position(node):
     """How many events a node has."""
     try:
@@ -187,12 +220,14 @@ def main():
         radios = [Radio(node) for node in nodes]
         threading.Thread(target=traffic, args=(radios, visitors, done), daemon=True).start()
         until(lambda: position(nodes[0]) > STAYING, 30)
+        reader = Reader(nodes, generator.__class__(generator.random()))
+        reader.start()
         for number in range(rounds):
             name, back = disturb(generator, broker, nodes)
             threading.Event().wait(generator.choice([0.5, 2, 6]))
             back()
             began = time.monotonic()
-            until(lambda: all(ready(node) for node in nodes), 120)
+            assert until(lambda: all(ready(node) for node in nodes), 120, failing=False), explained(name, nodes)
             print(f"round {number + 1}: {name}; all ready after {time.monotonic() - began:.1f} s, {position(nodes[0])} events")
         done.set()
         # The last handsets have left after the silence of their regions, on all nodes alike.
@@ -215,6 +250,11 @@ def main():
         until(lambda: wanted <= set(receiver.received), 60, failing=False)
         missing = wanted - set(receiver.received)
         assert not missing, f"{len(missing)} of {len(wanted)} webhooks were skipped"
+        last = events[-1]["sequence"]
+        until(lambda: reader.sequences and reader.sequences[-1] == last, 30, failing=False)
+        reader.end()
+        assert reader.sequences == list(range(1, last + 1)), broken(reader.sequences)
+        print(f"a client moved {reader.moves} times between the nodes, without a gap and without a repeat")
         print(f"3 journals of {len(events)} events are equal after {rounds} rounds; {len(wanted)} webhooks, none skipped")
         print("passed")
     finally:
@@ -223,6 +263,26 @@ def main():
             if node.process:
                 node.process.kill()
         broker.stop()
+
+
+def explained(name, nodes):
+    """What the nodes say of themselves that are not ready behind a disturbance."""
+    lines = [f"not ready 120 s behind {name}"]
+    for index, node in enumerate(nodes):
+        try:
+            lines.append(f"node {index}: {node.get('/readyz')}")
+        except (OSError, ValueError) as error:
+            lines.append(f"node {index}: {error}, process {node.process.poll()}")
+        lines += ["    " + line.strip() for line in node.said[-8:]]
+    return "\n".join(lines)
+
+
+def broken(sequences):
+    """Where the sequences of a client are not what they should be."""
+    for place, (first, second) in enumerate(zip(sequences, sequences[1:])):
+        if second != first + 1:
+            return f"the client got {second} behind {first}, in place {place}"
+    return f"the client got {sequences[:1]} to {sequences[-1:]}"
 
 
 def inner(event):

@@ -12,8 +12,8 @@ import Testing
 struct SharedLogTests {
   private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-  private func batch(_ number: UInt32, length: Int = 40) -> (BatchID, [UInt8]) {
-    let id = BatchID(publisher: "node/0", start: 1, number: number)
+  private func batch(_ number: UInt32, length: Int = 40, start: UInt32 = 1) -> (BatchID, [UInt8]) {
+    let id = BatchID(publisher: "node/0", start: start, number: number)
     let source = Endpoint(IPAddress(v4: 0x7F00_0001), port: 9)
     let input = LoggedInput.datagram(
       [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: length),
@@ -71,8 +71,8 @@ struct SharedLogTests {
     first.close()
     #expect(broker.entries.isEmpty)
     let second = SharedLog(bus: MemoryBus(broker), spool: BatchSpool(folder: folder.path(".")), logger: quiet)
-    let later = BatchID(publisher: "node/0", start: 2, number: 0)
-    second.publish(later, InputBatch(id: later, inputs: []).encoded)
+    let later = batch(0, start: 2)
+    second.publish(later.0, later.1)
     second.read(behind: 0) { _ in }
     await wait { second.standing.stored == 51 }
     second.close()

@@ -41,8 +41,8 @@ package final class CommitPublisher: Service, Sendable {
   let state: Mutex<State>
   let threads: CommitPublisherThreads
   private let eventJudge: Mutex<EventJudge>
-  /// The ids of committed events that the engine decides once more.
-  private let known: Mutex<Set<EventID>>
+  /// The committed events that the engine decides once more, with their sequence numbers.
+  private let known: Mutex<[EventID: Int64]>
 
   /// Makes a commit publisher that publishes a hub's decisions from now on; ``run()`` drains it at shutdown.
   ///
@@ -54,7 +54,7 @@ package final class CommitPublisher: Service, Sendable {
   ///   - names: returns the names that events state beside identities.
   ///   - settings: the settings for grouping and keeping events.
   ///   - zones: the zones of beacons from before.
-  ///   - known: the ids of committed events that the engine decides once more, since it reads its inputs from a log.
+  ///   - known: the committed events that the engine decides once more, since it reads its inputs from a log, with their numbers.
   ///   - logger: the logger for failures, once each, and for recoveries.
   package convenience init(
     hub: EventHub,
@@ -64,7 +64,7 @@ package final class CommitPublisher: Service, Sendable {
     names: @escaping @Sendable () -> SiteNames? = { nil },
     settings: CommitPublisherSettings = CommitPublisherSettings(),
     zones: [PublishedState.ZoneRecord] = [],
-    known: Set<EventID> = [],
+    known: [EventID: Int64] = [:],
     logger: Logger = Logger(label: "pharos.commit")
   ) {
     self.init(
@@ -90,7 +90,7 @@ package final class CommitPublisher: Service, Sendable {
     names: @escaping @Sendable () -> SiteNames? = { nil },
     settings: CommitPublisherSettings,
     zones: [PublishedState.ZoneRecord] = [],
-    known: Set<EventID> = [],
+    known: [EventID: Int64] = [:],
     logger: Logger,
     threads: CommitPublisherThreads
   ) {
@@ -103,7 +103,11 @@ package final class CommitPublisher: Service, Sendable {
     self.logger = logger
     eventJudge = Mutex(EventJudge(zones: zones))
     self.known = Mutex(known)
-    state = Mutex(State(work: CommitPublisherState(settings: settings, head: store.head)))
+    state = Mutex(
+      State(
+        work: CommitPublisherState(settings: settings, head: known.values.min().map { $0 - 1 } ?? store.head)
+      )
+    )
     hub.tap { [weak self] batch in self?.enqueue(batch, isDelivered: true) }
   }
 
@@ -246,8 +250,17 @@ extension CommitPublisher {
 
   private func commit(_ group: Backlog.Group) {
     var group = group
-    known.withLock { known in
-      if !known.isEmpty { group.events.removeAll { known.remove($0.id) != nil } }
+    // The last of them says how far a checkpoint goes that is taken meanwhile.
+    let repeated = known.withLock { known -> Int64? in
+      var last: Int64?
+      if !known.isEmpty {
+        group.events.removeAll { event in
+          let sequence = known.removeValue(forKey: event.id)
+          last = sequence ?? last
+          return sequence != nil
+        }
+      }
+      return last
     }
     let judged = judge(group.events)
     let entries = judged.compactMap { judgement in
@@ -257,7 +270,7 @@ extension CommitPublisher {
     do {
       let sequences = entries.isEmpty ? [] : try store.append(entries)
       publish(judged, sequences: sequences)
-      finish(group, last: sequences.last { $0 != nil } ?? nil)
+      finish(group, last: sequences.last { $0 != nil } ?? repeated)
     } catch {
       refuse(group, judged: judged, error: "\(error)")
     }

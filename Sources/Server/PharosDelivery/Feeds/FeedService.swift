@@ -198,7 +198,8 @@ package final class FeedService: Service, Sendable {
       state.nextID += 1
       state.opened += 1
       let core = FeedCore(id: state.nextID, request: request, tally: tally, at: clock())
-      core.begin(published: state.published, head: max(head, state.published))
+      let known = settings.sharesNumbers ? .max : max(head, state.published)
+      core.begin(published: state.published, head: known)
       state.index.insert(core)
       return core
     }
@@ -245,6 +246,9 @@ package struct FeedSettings: Hashable, Sendable {
   /// The interval at which the service checks whether tokens have ended and whether readings or heartbeats are due: the
   /// maximum time for which a stream outlives its token.
   package var tick: Duration = .milliseconds(50)
+  /// Indicates whether other servers give the same events the same numbers, so that a number beyond the head is one that this
+  /// server is about to give.
+  package var sharesNumbers = false
 
   /// Creates the default limits.
   package init() {}

@@ -27,8 +27,8 @@ struct ClusterStart {
   let log: SharedLog
   /// The checkpoint from which the engines continue; nil for the beginning of the log.
   let checkpoint: LoggedCheckpoint?
-  /// The ids of journalled events that the engines decide once more.
-  let known: Set<EventID>
+  /// The journalled events that the engines decide once more, with their sequence numbers.
+  let known: [EventID: Int64]
   /// The stores of documents.
   let documents: ReplicatedDocuments
   /// What is set while the node delivers.
@@ -78,12 +78,12 @@ struct ClusterStart {
   /// The kind of the document that names the node.
   private static let kind = "cluster.node"
 
-  private static func ids(in journal: Journal, behind sequence: Int64) throws -> Set<EventID> {
-    var (ids, last) = (Set<EventID>(), sequence)
+  private static func ids(in journal: Journal, behind sequence: Int64) throws -> [EventID: Int64] {
+    var (ids, last): ([EventID: Int64], Int64) = ([:], sequence)
     while true {
       let events = try journal.events(after: last, limit: 4_096)
       guard let newest = events.last else { return ids }
-      for event in events { ids.insert(event.event.id) }
+      for event in events { ids[event.event.id] = event.sequence }
       last = newest.sequence
     }
   }

@@ -150,7 +150,7 @@ struct ServerParts: HTTPBackend {
         stream: site.stream,
         names: { [owner] in owner.names },
         zones: try journal.publishedState().zones,
-        known: start?.known ?? [],
+        known: start?.known ?? [:],
         logger: logger
       )
       checkpointService.attach(commitPublisher)
@@ -161,6 +161,7 @@ struct ServerParts: HTTPBackend {
       )
       var streams = FeedSettings()
       if let maximum = plan.settings.streams { streams.feeds = maximum }
+      streams.sharesNumbers = start != nil
       feeds = FeedService(
         commitPublisher: commitPublisher,
         history: journal,

@@ -13,7 +13,10 @@ struct CommitPublisherHarness {
   let log = RecordedLog()
   let committed: EventSequence<PublishedEvent, Never>
 
-  init(_ change: (inout CommitPublisherSettings) -> Void = { _ in }) throws {
+  init(
+    known: [EventID: Int64] = [:],
+    _ change: (inout CommitPublisherSettings) -> Void = { _ in }
+  ) throws {
     var settings = CommitPublisherSettings()
     settings.interval = .milliseconds(1)
     settings.firstPause = .milliseconds(1)
@@ -26,6 +29,7 @@ struct CommitPublisherHarness {
       authorisations: authorisations,
       stream: "test",
       settings: settings,
+      known: known,
       logger: Logger(label: "test") { [log] _ in log }
     )
     committed = commitPublisher.committed.events.buffering(1_000_000).sequence

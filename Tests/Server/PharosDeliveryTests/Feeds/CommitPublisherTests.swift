@@ -202,6 +202,25 @@ struct CommitPublisherCheckpointTests {
     #expect(harness.commitPublisher.statistics.checkpoints == 3)
   }
 
+  @Test(
+    "events that the engine decides once more are not committed again, and a checkpoint among them covers no later one"
+  )
+  func repeated() async throws {
+    let events = (1...8).map { Sample.enter($0) }
+    let known = Dictionary(uniqueKeysWithValues: (2..<6).map { (events[$0].id, Int64($0) + 1) })
+    let harness = try CommitPublisherHarness(known: known) { $0.interval = .zero }
+    _ = try harness.store.append(events.prefix(6).map { Journal.Entry(event: $0) })
+    harness.hub.publish(Array(events[2..<4]))
+    harness.commitPublisher.offer(checkpoint(1, before: 2))
+    await harness.commitPublisher.drain()
+    harness.hub.publish(Array(events[4..<8]))
+    harness.commitPublisher.offer(checkpoint(2, before: 6))
+    let committed = await harness.finish()
+    #expect(committed.map(\.sequence) == [7, 8])
+    #expect(harness.store.contents.withLock { $0.checkpoints.map(\.through) } == [4, 8])
+    #expect(harness.store.contents.withLock { $0.events } == events)
+  }
+
   @Test("one that covers less than what is committed already never claims more")
   func late() async throws {
     let harness = try CommitPublisherHarness { settings in

@@ -117,7 +117,7 @@ struct MonitoringTests {
     try AlertRules.text(job: #"it's "indoor""#).write(to: file, atomically: true, encoding: .utf8)
     let result = try Promtool.run(["check", "rules", file.path()])
     #expect(result.status == 0, "\(result.output)")
-    #expect(result.output.contains("13 rules found"), "\(result.output)")
+    #expect(result.output.contains("14 rules found"), "\(result.output)")
   }
 
   @Test(
