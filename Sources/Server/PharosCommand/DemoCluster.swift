@@ -1,7 +1,9 @@
+import Dispatch
 import Foundation
 import PharosCluster
 import PharosModel
 import PharosTerminal
+import Synchronization
 
 /// The demo on several nodes of one machine: three servers of NATS and the nodes as processes of their own, until Ctrl-C.
 struct DemoCluster {
@@ -30,8 +32,18 @@ struct DemoCluster {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let ports = (0..<2 * Self.brokers).map { 14_222 + $0 }
+    // The processes are stopped by this one, however it is asked to end.
+    let isStopped = Mutex(false)
+    let signals = [SIGINT, SIGTERM].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler { isStopped.withLock { $0 = true } }
+      source.resume()
+      return source
+    }
     var processes: [Process] = []
     defer {
+      for source in signals { source.cancel() }
       for process in processes where process.isRunning { process.terminate() }
       for process in processes { process.waitUntilExit() }
     }
@@ -67,7 +79,7 @@ struct DemoCluster {
       )
     }
     console.say("Ctrl-C stops all. Logs are in \(folder).")
-    while processes.dropFirst(Self.brokers).contains(where: \.isRunning) {
+    while !isStopped.withLock({ $0 }), processes.dropFirst(Self.brokers).contains(where: \.isRunning) {
       guard (try? await Task.sleep(for: .milliseconds(200))) != nil else { break }
     }
     return .success
