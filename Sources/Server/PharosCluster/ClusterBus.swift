@@ -2,7 +2,7 @@ package import PharosPipeline
 
 /// What a cluster needs of a message broker: a log, small values with compare-and-set, and large objects.
 ///
-/// NATS JetStream gives it (`PharosNATS`), and tests give it from memory. All calls but ``append(_:id:_:)`` block, for a few
+/// NATS JetStream gives it (`PharosNATS`), and tests give it from memory. All calls but ``append(_:_:)`` block, for a few
 /// seconds at most, and are made on threads of the caller's own.
 package protocol ClusterBus: Sendable {
   /// Stores a message at the end of the log; returns at once.

@@ -7,7 +7,7 @@ import Synchronization
 
 /// The log that the nodes of a cluster share, as one node publishes to it and reads it.
 ///
-/// **Publishing.** Batches go out in the order of their numbers, at most ``maximumUnderWay`` at once, and each until this node has read
+/// **Publishing.** Batches go out in the order of their numbers, at most 64 at once, and each until this node has read
 /// it back: a batch whose fate is not known is sent again, and so is one that the broker had acknowledged and that is not where it was
 /// said to be (seen once in 60,000 with nats-server 2.9 whose leaders were killed). Readers recognise repeats. While the broker is
 /// away batches wait, in memory first and then in a file (``BatchSpool``), so that what the node has received is decided once the

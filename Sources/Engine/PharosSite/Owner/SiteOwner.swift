@@ -11,7 +11,7 @@ import Synchronization
 /// - *How it changes.* A registration, an edited site file and the program that embeds a server all ask for a ``SiteEdit``. Edits
 ///   are made one after the other, each as a whole or not at all: it is tried on a copy, the engine checks it in its place among
 ///   all inputs, the store keeps it, and the engine makes it.
-/// - *Who is informed.* The engine takes the changes from ``carryOut(_:)`` and passes them on to all of its stages in the order of
+/// - *Who is informed.* The engine takes the changes from ``carryOut(_:at:)`` and passes them on to all of its stages in the order of
 ///   its inputs. All else that depends on the site reads it here when it needs it.
 package final class SiteOwner: Sendable {
   /// What the owner holds: a value, so that an edit can be tried first.
