@@ -159,6 +159,9 @@ package final class ClusterNode: Service, Sendable {
       Thread.sleep(forTimeInterval: Lease.interval.seconds)
     }
     parts.duty.set(until: .now)
+    // The next holder goes on from what the followers save now.
+    let end = now + Lease.timeToLive
+    while parts.duty.isBusy, now < end { Thread.sleep(forTimeInterval: 0.01) }
     if let last = state.withLock({ $0.lease.release() }),
       let value = try? parts.bus.value(of: Key.lease),
       (try? LeaseRecord(encoded: value.bytes))?.tenure == last.tenure

@@ -76,8 +76,12 @@ final class JetStreamBus: ClusterBus {
     subject = "pharos.\(name).log"
     var credentials = NATSSettings.Credentials.none
     if let seed = settings.seed { credentials = .seed(file: seed) }
-    if let user = settings.user {
-      let path = settings.passwordFile ?? ""
+    guard (settings.user == nil) == (settings.passwordFile == nil) else {
+      throw .refused(
+        "PHAROS_CLUSTER_USER and PHAROS_CLUSTER_PASSWORD_FILE belong together, and one of them is missing"
+      )
+    }
+    if let user = settings.user, let path = settings.passwordFile {
       guard let bytes = FileManager.default.contents(atPath: path) else {
         throw .refused("the file \"\(path)\" with the password of \(user) cannot be read")
       }

@@ -209,6 +209,7 @@ package final class SharedLog: InputLog, Sendable {
         state.heldUntil = Date() + SharedLog.pause
         if state.batches[order] != nil { state.wait(order) }
       }
+      guard !state.isClosed else { return nil }
       return (before == nil) != (state.standing.problem == nil) ? state.standing : nil
     }
     if let news { say(news) }

@@ -66,7 +66,8 @@ struct ClusterCommand: ParsableCommand {
     func run() throws {
       let console = Console.standard()
       try console.run {
-        try ClusterRename.run(data, stream: stream)
+        let former = try ClusterRename.run(data, stream: stream)
+        console.say("\(data) is no copy of node \(former) now; its next start gives it a name of its own.")
         return .success
       }
       .leave()

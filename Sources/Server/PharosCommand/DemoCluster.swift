@@ -78,6 +78,7 @@ struct DemoCluster {
         "node \(index + 1) is process \(process.processIdentifier): kill it and see the others go on"
       )
     }
+    console.say("See them with: pharos cluster status --cluster \(servers)")
     console.say("Ctrl-C stops all. Logs are in \(folder).")
     while !isStopped.withLock({ $0 }), processes.dropFirst(Self.brokers).contains(where: \.isRunning) {
       guard (try? await Task.sleep(for: .milliseconds(200))) != nil else { break }

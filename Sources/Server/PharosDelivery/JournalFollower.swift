@@ -160,6 +160,8 @@ package final class JournalFollower<Consumer: JournalConsumer>: Service {
   private var isStopping: Bool { shared.withLock { $0.isStopping } }
 
   private func followOnDuty() async {
+    pages.duty.follows(true)
+    defer { pages.duty.follows(false) }
     var access = JournalAccess(pages)
     guard var consumer = await restored(&access) else { return }
     consumer.start { [weak self] message in self?.post(message) }
@@ -254,6 +256,8 @@ package final class Duty: Sendable {
     var end: ContinuousClock.Instant?
     var taps: [Int: @Sendable () -> Void] = [:]
     var next = 0
+    /// The number of followers that follow, and have not saved their last state.
+    var followers = 0
   }
 
   private let state: Mutex<State>
@@ -275,6 +279,12 @@ package final class Duty: Sendable {
     }
     for tap in taps { tap() }
   }
+
+  /// Indicates whether some follower has not saved its last state yet.
+  package var isBusy: Bool { state.withLock { $0.followers > 0 } }
+
+  /// Counts a follower while it follows.
+  func follows(_ begins: Bool) { state.withLock { $0.followers += begins ? 1 : -1 } }
 
   /// Ends calls of a function.
   struct Tap: Sendable {

@@ -39,6 +39,9 @@ struct ClusterStart {
   /// - Throws: the reason why the node cannot take part.
   init(_ bus: any ClusterBus, _ journal: Journal, dataFolder: String?, logger: Logger) throws {
     self.bus = bus
+    guard dataFolder != nil else {
+      throw CommandFailure("A node of a cluster needs a folder for its journal: say --data DIR.")
+    }
     let kept = try journal.document(kind: ClusterStart.kind, key: "").map { try NodeName(encoded: $0) }
     let identity = NodeName(
       name: kept?.name ?? Hex.text((0..<4).map { _ in UInt8.random(in: .min ... .max) }),
@@ -69,10 +72,19 @@ struct ClusterStart {
   }
 
   /// Takes the name of a node from its data folder, of which it is a copy: the next start makes another one.
-  static func rename(_ folder: String, stream: String) throws {
+  ///
+  /// - Returns: the name that it had.
+  static func rename(_ folder: String, stream: String) throws -> String {
+    guard FileManager.default.fileExists(atPath: folder + "/journal.sqlite") else {
+      throw CommandFailure("\(folder): there is no journal here. Name the copy of a node's data folder.")
+    }
     let journal = try Journal.open(.folder(folder), stream: stream)
     defer { journal.leave() }
+    guard let kept = try journal.document(kind: kind, key: "") else {
+      throw CommandFailure("\(folder): this is not the folder of a node, or it has no name already.")
+    }
     try journal.changeHere([DocumentChange(kind: kind, key: "")])
+    return try NodeName(encoded: kept).name
   }
 
   /// The kind of the document that names the node.
@@ -112,7 +124,8 @@ struct ClusterStart {
   var ingest: LoggedIngest {
     LoggedIngest(
       log: log,
-      node: name,
+      // Of this start alone: a folder that was put back, or a copy, would take its batches for repeats of others.
+      node: name + "-" + Hex.text((0..<4).map { _ in UInt8.random(in: .min ... .max) }),
       start: number,
       reading: checkpoint?.place.reading ?? LogReading(),
       store: { [documents] in documents.store($0) }
@@ -127,8 +140,9 @@ package enum ClusterRename {
   /// - Parameters:
   ///   - folder: the copy.
   ///   - stream: the name of the site's stream.
+  /// - Returns: the name that it had.
   /// - Throws: the reason why the folder cannot be used.
-  package static func run(_ folder: String, stream: String) throws {
+  package static func run(_ folder: String, stream: String) throws -> String {
     try ClusterStart.rename(folder, stream: stream)
   }
 }

@@ -69,7 +69,7 @@ package struct ServeRunner: Sendable {
     }
   }
 
-  let options: Options
+  private(set) var options: Options
   let logger: Logger
 
   /// Makes a runner.
@@ -90,15 +90,20 @@ package struct ServeRunner: Sendable {
     onListening: @escaping @Sendable (Serving) -> Void = { _ in }
   ) async -> CommandStatus {
     await console.run {
-      let stop = await StopService()
-      defer { withExtendedLifetime(stop) {} }
       pharos_limit_heaps()
       DescriptorLimit.raise()
       let (settings, configuration) = try resolvedSettings(console)
+      // Before signals are held back: what waits for a broker ends by them.
+      var runner = self
+      if let bus = try await connectedBus(stream: configuration.site.stream) {
+        runner.options.cluster = { _, _ in bus }
+      }
+      let stop = await StopService()
+      defer { withExtendedLifetime(stop) {} }
       let recording = try settings.record.map { path throws(CommandFailure) in try FileOutput(path: path) }
       let tally = EventTally()
       do {
-        try await serve(
+        try await runner.serve(
           settings,
           configuration,
           recording: recording,
@@ -131,7 +136,7 @@ package struct ServeRunner: Sendable {
     console: Console,
     onListening: @escaping @Sendable (Serving) -> Void
   ) async throws {
-    let bus = try await connectedBus(stream: configuration.site.stream)
+    let bus = try options.cluster?(configuration.site.stream, logger)
     defer { bus?.close() }
     let parts = try ServerParts(
       ServerParts.Plan(
@@ -186,11 +191,15 @@ package struct ServeRunner: Sendable {
   private func connectedBus(stream: String) async throws -> (any ClusterBus)? {
     guard let connect = options.cluster else { return nil }
     let start = ContinuousClock.now
+    var isKnown = false
     while true {
       do {
         return try connect(stream, logger)
       } catch ClusterError.away(let reason) where start.duration(to: .now) < ServeRunner.patience {
-        logger.notice("Waiting for the broker of the cluster.", metadata: [LogKey.reason: "\(reason)"])
+        if !isKnown {
+          logger.warning("Waiting for the broker of the cluster.", metadata: [LogKey.reason: "\(reason)"])
+        }
+        isKnown = true
         try await Task.sleep(for: .seconds(1))
       }
     }

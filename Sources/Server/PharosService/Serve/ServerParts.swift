@@ -300,6 +300,11 @@ struct ServerParts: HTTPBackend {
     var checkpoint: Checkpoint?
     var through: Int64 = 0
     if let stored = try journal.latestCheckpoint() {
+      guard !LoggedCheckpoint.isOne(stored.bytes) else {
+        throw CommandFailure(
+          "This data folder belongs to a node of a cluster. Start it with --cluster, or name an empty folder."
+        )
+      }
       do {
         checkpoint = try Checkpoint(decoding: stored.bytes)
         through = stored.through
