@@ -85,7 +85,7 @@ class History(support.MockTest):
         end.fill("2001-02-03T03:00")
         support.expect(end).to_have_attribute("aria-invalid", "true")
         end.fill("2001-02-03T06:00")
-        support.expect(self.page.locator(".empty b")).to_have_text("Nothing stored")
+        support.expect(self.page.locator(".empty b", has_text="Nothing stored")).to_be_visible()
         support.expect(self.page).to_have_url(support.matching(r".*from=2001-02-03T.*&to=2001-02-03T.*"))
         self.page.reload()
         support.expect(self.page.locator(".detail-split h2").first).to_contain_text("Feb 3")
@@ -102,7 +102,7 @@ class History(support.MockTest):
 
     def test_who_is_not_stored_is_not_found(self):
         self.page.goto(self.mock.base + address("subject", "unknown"))
-        support.expect(self.page.locator(".empty")).to_contain_text("Nothing is stored of unknown")
+        support.expect(self.page.locator(".empty", has_text="Nothing is stored of unknown")).to_be_visible()
         self.visit.forgive("404")
 
     def test_regions_have_lines_of_the_last_hour(self):
