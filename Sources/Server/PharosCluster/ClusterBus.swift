@@ -101,7 +101,8 @@ extension ClusterError: CustomStringConvertible {
     case .refused(let reason): "The broker of the cluster refuses: \(reason)"
     case .conflict: "Another node changed the value at the same time. Try again."
     case .trimmed(let first):
-      "The log of the cluster begins at position \(first), behind what this node has read. It starts from a checkpoint."
+      "The log of the cluster begins at position \(first), behind what this node has read. Begin with a copy of another node's "
+        + "data folder, behind `pharos cluster rename`."
     }
   }
 }

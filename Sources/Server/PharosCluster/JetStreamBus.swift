@@ -101,7 +101,7 @@ final class JetStreamBus: ClusterBus {
       }
       var wanted = NATSStreamSettings(name: name, subjects: [subject], replicas: settings.replicas ?? 3)
       wanted.maximumBytes = settings.logSize
-      // The oldest messages are dropped first: nodes that have not read them start from a checkpoint.
+      // The oldest messages are dropped first: nodes that have not read them begin with a copy of another node's folder.
       wanted.discardsNew = false
       log = try JetStreamBus.log(&wanted, on: connection, mayStandAlone: settings.replicas == nil)
       publisher = try NATSPublisher(log, underWay: SharedLog.maximumUnderWay)

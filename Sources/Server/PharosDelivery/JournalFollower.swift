@@ -147,7 +147,7 @@ package final class JournalFollower<Consumer: JournalConsumer>: Service {
   private func follow() async {
     let ring = pages.duty.tap { [signal] in signal.ring() }
     defer { ring.cancel() }
-    // One that is stopped before it begins still saves what it was told.
+    // One that is stopped before it begins still saves the mail that it has.
     repeat {
       if pages.duty.isOn {
         await followOnDuty()

@@ -252,7 +252,7 @@ extension Journal {
   /// The kind of the documents that tell other servers of deliveries; no journal stores them as documents.
   package static let deliveryKind = "cluster.delivery"
 
-  /// Saves what another server has told of its deliveries.
+  /// Saves the deliveries that another server has made.
   ///
   /// - Throws: ``JournalError`` if it could not be written; `FieldError` if it cannot be read.
   package func saveDeliveries(_ document: [UInt8]) throws {
