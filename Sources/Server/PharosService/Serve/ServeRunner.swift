@@ -13,6 +13,7 @@ import PharosSimulation
 import PharosSite
 package import PharosTerminal
 import ServiceLifecycle
+import Synchronization
 import UnixSignals
 
 /// `pharos serve`: receives datagrams, decides, and journals and publishes events until a request to stop, then drains.
@@ -69,7 +70,7 @@ package struct ServeRunner: Sendable {
     }
   }
 
-  private(set) var options: Options
+  let options: Options
   let logger: Logger
 
   /// Makes a runner.
@@ -92,34 +93,31 @@ package struct ServeRunner: Sendable {
     await console.run {
       pharos_limit_heaps()
       DescriptorLimit.raise()
-      let (settings, configuration) = try resolvedSettings(console)
-      // Before signals are held back: what waits for a broker ends by them.
-      var runner = self
-      if let bus = try await connectedBus(stream: configuration.site.stream) {
-        runner.options.cluster = { _, _ in bus }
-      }
+      // First of all: a signal that comes while it starts is kept until there is something to end.
       let stop = await StopService()
       defer { withExtendedLifetime(stop) {} }
+      let (settings, configuration) = try resolvedSettings(console)
+      let around = Surroundings(
+        settings: settings,
+        configuration: configuration,
+        console: console,
+        tally: EventTally(),
+        onListening: onListening
+      )
+      let bus = try await connectedBus(stream: configuration.site.stream, stop: stop)
+      defer { bus?.close() }
+      guard !stop.isRequested else { return .success }
       let recording = try settings.record.map { path throws(CommandFailure) in try FileOutput(path: path) }
-      let tally = EventTally()
       do {
-        try await runner.serve(
-          settings,
-          configuration,
-          recording: recording,
-          tally: tally,
-          stop: stop,
-          console: console,
-          onListening: onListening
-        )
+        try await serve(around, bus: bus, recording: recording, stop: stop)
         try recording?.close()
       } catch {
         try? recording?.close()
         throw error
       }
-      guard tally.lost == 0 else {
+      guard around.tally.lost == 0 else {
         throw CommandFailure(
-          "\(Wording.count(tally.lost, "event")) could not be written to \(settings.output ?? "-"). "
+          "\(Wording.count(around.tally.lost, "event")) could not be written to \(settings.output ?? "-"). "
             + "Free some space; `pharos process` gives them again from what --record kept."
         )
       }
@@ -128,22 +126,18 @@ package struct ServeRunner: Sendable {
   }
 
   private func serve(
-    _ settings: ServeSettings,
-    _ configuration: SiteConfiguration,
+    _ around: Surroundings,
+    bus: (any ClusterBus)?,
     recording: FileOutput?,
-    tally: EventTally,
-    stop: StopService,
-    console: Console,
-    onListening: @escaping @Sendable (Serving) -> Void
+    stop: StopService
   ) async throws {
-    let bus = try options.cluster?(configuration.site.stream, logger)
-    defer { bus?.close() }
+    let (settings, configuration) = (around.settings, around.configuration)
     let parts = try ServerParts(
       ServerParts.Plan(
         configuration: configuration,
         venues: options.isDemo && settings.site == nil
           ? LoadedVenues(built: [Scene.demoVenue, SimulatedMall.venue()])
-          : try LoadedVenues(configuration.venues, visitors: configuration.visitors, console: console),
+          : try LoadedVenues(configuration.venues, visitors: configuration.visitors, console: around.console),
         settings: settings,
         ingest: ingest(settings, configuration, recording: recording),
         links: try MQTTLinks(configuration, environment: options.environment),
@@ -157,22 +151,9 @@ package struct ServeRunner: Sendable {
     // The journal's folder is released last, after all services that write to it have ended.
     defer { parts.journal.leave() }
     let http = try httpService(settings, configuration, parts)
-    let output = try eventOutput(
-      parts.server,
-      settings,
-      tally: tally,
-      owner: parts.owner,
-      console: console
-    )
-    let surroundings = Surroundings(
-      settings: settings,
-      configuration: configuration,
-      console: console,
-      tally: tally,
-      onListening: onListening
-    )
+    let output = try eventOutput(parts, around)
     let group = ServiceGroup(
-      configuration: group(services(parts, http: http, output: output, stop: stop, surroundings))
+      configuration: group(services(parts, http: http, output: output, stop: stop, around))
     )
     try await group.run()
     let counters = parts.commitPublisher.statistics
@@ -187,12 +168,12 @@ package struct ServeRunner: Sendable {
   /// The time for which a start waits for the broker of its cluster, which may just start as well.
   private static let patience: Duration = .seconds(60)
 
-  /// Connects to the broker of the cluster; nil for a single server.
-  private func connectedBus(stream: String) async throws -> (any ClusterBus)? {
+  /// Connects to the broker of the cluster; nil for a single server, or if the end is requested before it answers.
+  private func connectedBus(stream: String, stop: StopService) async throws -> (any ClusterBus)? {
     guard let connect = options.cluster else { return nil }
     let start = ContinuousClock.now
     var isKnown = false
-    while true {
+    while !stop.isRequested {
       do {
         return try connect(stream, logger)
       } catch ClusterError.away(let reason) where start.duration(to: .now) < ServeRunner.patience {
@@ -203,6 +184,7 @@ package struct ServeRunner: Sendable {
         try await Task.sleep(for: .seconds(1))
       }
     }
+    return nil
   }
 
   private func resolvedSettings(_ console: Console) throws -> (ServeSettings, SiteConfiguration) {
@@ -295,32 +277,35 @@ package struct ServeRunner: Sendable {
   }
 
   private func eventOutput(
-    _ server: PharosServer,
-    _ settings: ServeSettings,
-    tally: EventTally,
-    owner: SiteOwner,
-    console: Console
+    _ parts: ServerParts,
+    _ around: Surroundings
   ) throws(CommandFailure) -> EventOutputService? {
     let sink: any OutputSink
     var format = EventFormat.jsonl
     var selection = KindSelection.usual
-    switch settings.output {
-    case "-": sink = console.output
+    switch around.settings.output {
+    case "-": sink = around.console.output
     case let path?: sink = try AppendedFile(path: path)
     case nil:
       guard options.isDemo else { return nil }
-      sink = console.output
+      sink = around.console.output
       format = .table
       selection = .decisions
     }
     let writer = EventWriter(
       format: format,
       selection: options.selection ?? selection,
-      site: owner.site,
-      style: console.outputStyle,
-      names: { owner.names }
+      site: parts.owner.site,
+      style: around.console.outputStyle,
+      names: { parts.owner.names }
     )
-    return EventOutputService(server: server, sink: sink, writer: writer, tally: tally, logger: logger)
+    return EventOutputService(
+      server: parts.server,
+      sink: sink,
+      writer: writer,
+      tally: around.tally,
+      logger: logger
+    )
   }
 }
 
@@ -343,24 +328,35 @@ package struct Serving: Sendable {
 /// A service that ends its group gracefully on SIGTERM, on SIGINT or on request.
 ///
 /// Signals count from the moment it is made, long before its group runs: until then they wait.
-struct StopService: Service {
-  private let signals: UnixSignalsSequence
+final class StopService: Service {
   // One request is enough: further ones replace it.
   private let requests = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+  private let requested = Atomic<Bool>(false)
+  private let listening = Mutex<Task<Void, Never>?>(nil)
+
+  /// Indicates whether the end was requested, by a signal too.
+  var isRequested: Bool { requested.load(ordering: .relaxed) }
 
   /// Installs the handlers of the signals, which remain as long as the service exists.
-  init() async { signals = await UnixSignalsSequence(trapping: .sigterm, .sigint) }
+  init() async {
+    let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+    listening.withLock { task in
+      task = Task { [weak self] in
+        for await _ in signals { self?.request() }
+      }
+    }
+  }
+
+  deinit { listening.withLock { $0?.cancel() } }
 
   /// Requests the end.
-  func request() { requests.continuation.yield() }
+  func request() {
+    requested.store(true, ordering: .relaxed)
+    requests.continuation.yield()
+  }
 
   func run() async throws {
-    await withTaskGroup(of: Void.self) { group in
-      group.addTask { for await _ in signals { break } }
-      group.addTask { for await _ in requests.stream.cancelOnGracefulShutdown() { break } }
-      await group.next()
-      group.cancelAll()
-    }
+    for await _ in requests.stream.cancelOnGracefulShutdown() { break }
   }
 }
 
