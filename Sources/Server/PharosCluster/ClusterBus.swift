@@ -1,4 +1,6 @@
+import Dispatch
 package import PharosPipeline
+import Synchronization
 
 /// What a cluster needs of a message broker: a log, small values with compare-and-set, and large objects.
 ///
@@ -39,6 +41,9 @@ package protocol ClusterBus: Sendable {
   @discardableResult
   func set(_ bytes: [UInt8], of key: String, replacing revision: UInt64?) throws(ClusterError) -> UInt64
 
+  /// Drops a value, if there is one.
+  func remove(_ key: String) throws(ClusterError)
+
   /// Returns the names of all values.
   func keys() throws(ClusterError) -> [String]
 
@@ -48,6 +53,9 @@ package protocol ClusterBus: Sendable {
   /// Returns an object, or nil if there is none, or not all of it.
   func object(_ name: String) throws(ClusterError) -> [UInt8]?
 
+  /// Returns whether there is an object of a name.
+  func has(object name: String) throws(ClusterError) -> Bool
+
   /// Drops an object, if there is one.
   func drop(object name: String) throws(ClusterError)
 
@@ -56,6 +64,33 @@ package protocol ClusterBus: Sendable {
 
   /// Ends the connection.
   func close()
+}
+
+extension ClusterBus {
+  /// Stores a message at the end of the log, and waits until it is there.
+  ///
+  /// - Returns: its position.
+  /// - Throws: ``ClusterError``; whether it is stored may not be known.
+  package func store(_ bytes: [UInt8]) throws(ClusterError) -> UInt64 {
+    let result = Mutex<Result<UInt64, ClusterError>?>(nil)
+    let isAnswered = DispatchSemaphore(value: 0)
+    append(bytes) { stored in
+      result.withLock { $0 = stored }
+      isAnswered.signal()
+    }
+    guard isAnswered.wait(timeout: .now() + .seconds(10)) == .success, let stored = result.withLock({ $0 })
+    else {
+      throw .away("it has not stored a message within 10 s")
+    }
+    let position = try stored.get()
+    // What was acknowledged may be missing all the same; see `SharedLog`.
+    let reader = try reader(behind: position - 1)
+    defer { reader.close() }
+    guard try reader.next(1).first?.bytes == bytes else {
+      throw .away("it has not kept a message. Try again")
+    }
+    return position
+  }
 }
 
 /// Reads the messages of a log in their order, each once.
@@ -101,8 +136,8 @@ extension ClusterError: CustomStringConvertible {
     case .refused(let reason): "The broker of the cluster refuses: \(reason)"
     case .conflict: "Another node changed the value at the same time. Try again."
     case .trimmed(let first):
-      "The log of the cluster begins at position \(first), behind what this node has read. Begin with a copy of another node's "
-        + "data folder, behind `pharos cluster rename`."
+      "The log of the cluster begins at position \(first), behind what this node has read. Start it again: it begins "
+        + "with the journal of another node."
     }
   }
 }

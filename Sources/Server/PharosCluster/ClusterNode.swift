@@ -10,7 +10,7 @@ import ServiceLifecycle
 import Synchronization
 
 /// What a node does beside deciding: it holds the lease or waits for it, says how it is, compares itself with the others, and, as
-/// the holder, keeps a checkpoint for all and drops what no node needs of the log.
+/// the holder, hands its journal to nodes that begin, and drops what no node needs of the log.
 package final class ClusterNode: Service, Sendable {
   /// The parts of a node.
   package struct Parts: Sendable {
@@ -36,26 +36,27 @@ package final class ClusterNode: Service, Sendable {
       record: NodeRecord,
       logger: Logger
     ) {
-      (self.bus, self.log, self.journal) = (bus, log, journal)
-      (self.duty, self.record, self.logger) = (duty, record, logger)
+      (self.bus, self.log, self.journal, self.duty) = (bus, log, journal, duty)
+      (self.record, self.logger) = (record, logger)
     }
   }
 
   /// The names of the values that nodes share.
   enum Key {
     static let lease = "lease"
-    static let checkpoint = "checkpoint"
     static let node = "node."
   }
 
-  /// The interval between the checkpoints that are kept for all.
-  package static let checkpointInterval = TimeSpan.minutes(2)
+  /// The interval between looks at the newest checkpoint.
+  static let checkpointInterval = TimeSpan.minutes(2)
   /// The time for which the log is kept behind a checkpoint at least: a node that was away for less reads on.
   package static let logAge = TimeSpan.minutes(6 * 60)
   /// The number of blocks whose digests a node publishes.
   static let digests: Int64 = 8
   /// The time after which a node that has said nothing is gone.
   package static let goneAfter = TimeSpan.seconds(10)
+  /// The time after which it is listed no longer.
+  static let forgottenAfter = TimeSpan.seconds(86_400)
 
   private struct State {
     var lease: Lease
@@ -65,11 +66,15 @@ package final class ClusterNode: Service, Sendable {
     var lastAtStart: UInt64?
     /// The difference from other nodes that was found.
     var difference: ClusterDifference?
+    /// The change of the version by which the cluster decides.
+    var superseded: ClusterSuperseded?
     var problem: String?
     var nextCheckpoint: TimeSpan?
-    /// The checkpoints that this node has put, and when.
+    /// The checkpoints of this node, and when they were seen.
     var checkpoints: [(position: UInt64, time: TimeSpan)] = []
     var tenure: UInt64?
+    /// Indicates whether the journal is being handed to another node.
+    var isGiving = false
   }
 
   private let parts: Parts
@@ -94,7 +99,6 @@ package final class ClusterNode: Service, Sendable {
     return state.withLock { state in
       var problems: [String] = []
       if let problem = standing.problem ?? standing.readProblem ?? state.problem { problems.append(problem) }
-      if standing.isTrimmed { problems.append("the log begins behind what this node has read") }
       if standing.lost > 0 {
         problems.append("\(standing.lost) batches of inputs were lost: the file for them is full")
       }
@@ -111,9 +115,9 @@ package final class ClusterNode: Service, Sendable {
     }
   }
 
-  /// Runs until the server stops, or until the node differs from the others.
+  /// Runs until the server stops, or until the node cannot go on as it is.
   ///
-  /// - Throws: ``ClusterDifference``.
+  /// - Throws: ``ClusterDifference``; ``ClusterSuperseded``; ``ClusterError/trimmed(first:)`` if the log begins behind what the node has read.
   package func run() async throws {
     let ended = AsyncStream<Void>.makeStream()
     Thread {
@@ -131,6 +135,24 @@ package final class ClusterNode: Service, Sendable {
       stop()
     }
     if let difference = state.withLock({ $0.difference }) { throw difference }
+    if let superseded = state.withLock({ $0.superseded }) { throw superseded }
+    if let first = parts.log.standing.trimmed { throw ClusterError.trimmed(first: first) }
+  }
+
+  /// Indicates whether it decides for itself alone.
+  package var isShadow: Bool { parts.record.isShadow }
+
+  /// Ends the node if a version decides from here on that is not its own, or its own, of which it was a shadow.
+  package func decide(by version: String) {
+    let own = parts.record
+    guard own.isShadow || own.version != version else { return }
+    state.withLock {
+      $0.superseded = ClusterSuperseded(
+        version: version,
+        own: own.version,
+        isPromoted: own.isShadow && own.version == version
+      )
+    }
   }
 
   private func stop() { state.withLock { $0.isStopping = true } }
@@ -145,12 +167,14 @@ package final class ClusterNode: Service, Sendable {
 
   private func work() {
     var turn = 0
-    while !state.withLock({ $0.isStopping || $0.difference != nil }) {
+    while !state.withLock({ $0.isStopping || $0.difference != nil || $0.superseded != nil }),
+      parts.log.standing.trimmed == nil
+    {
       do {
         try stepLease()
         try watchStart()
         if turn.isMultiple(of: 2) { try say() }
-        if parts.duty.isOn { try keepCheckpoint() }
+        try watchCheckpoint()
         state.withLock { $0.problem = nil }
       } catch {
         state.withLock { $0.problem = "\(error)" }
@@ -173,7 +197,7 @@ package final class ClusterNode: Service, Sendable {
   /// Renews the lease, asks for it or looks at it.
   private func stepLease() throws {
     // A node that is behind would deliver late, and one that differs wrongly.
-    guard isCaughtUp else { return }
+    guard isCaughtUp, !parts.record.isShadow else { return }
     let value = try parts.bus.value(of: Key.lease)
     let seen = try value.map { (record: try LeaseRecord(encoded: $0.bytes), revision: $0.revision) }
     let action = state.withLock { $0.lease.next(seen, at: now) }
@@ -216,16 +240,21 @@ package final class ClusterNode: Service, Sendable {
     let (standing, head) = (parts.log.standing, parts.journal.head)
     var record = parts.record
     (record.time, record.position, record.head) = (.wallClock, standing.position, head)
+    record.latest = standing.latest
     record.waiting = UInt32(clamping: standing.waiting)
     record.isCaughtUp = isCaughtUp
+    record.checkpoint = state.withLock { $0.checkpoints.last?.position ?? 0 }
     let full = head / BlockDigest.length
     for index in max(0, full - ClusterNode.digests)..<full {
       if let digest = try BlockDigest.of(index, in: parts.journal) { record.digests.append(digest) }
     }
     try parts.bus.set(record.encoded, of: Key.node + parts.record.node, replacing: nil)
-    let others = try ClusterState.nodes(on: parts.bus).filter {
-      $0.node != parts.record.node && $0.version == parts.record.version
-    }
+    let keys = try parts.bus.keys()
+    answer(keys)
+    let all = try ClusterState.nodes(on: parts.bus, keys).filter { $0.node != parts.record.node }
+    try forget(all)
+    guard !parts.record.isShadow else { return }
+    let others = all.filter { !$0.isShadow && $0.version == parts.record.version }
     guard let difference = try difference(from: others) else { return }
     parts.logger.critical("\(difference)")
     state.withLock { $0.difference = difference }
@@ -253,32 +282,59 @@ package final class ClusterNode: Service, Sendable {
     return nil
   }
 
-  /// Puts the newest checkpoint where all can find it, and drops what is behind the one before it.
-  private func keepCheckpoint() throws {
+  /// Looks at the newest checkpoint of the own journal; the node that delivers drops what is long behind it of the log.
+  private func watchCheckpoint() throws {
     let now = now
     guard state.withLock({ $0.nextCheckpoint.map { now >= $0 } ?? true }) else { return }
-    state.withLock { $0.nextCheckpoint = now + ClusterNode.checkpointInterval }
-    guard let stored = try parts.journal.latestCheckpoint(), LoggedCheckpoint.isOne(stored.bytes) else {
-      return
-    }
-    let position = try LoggedCheckpoint(decoding: stored.bytes).place.reading.position
-    let value = try parts.bus.value(of: Key.checkpoint)
-    let former = try value.map { try CheckpointPointer(encoded: $0.bytes) }
-    guard position > former?.position ?? 0 else { return }
-    var pointer = CheckpointPointer()
-    (pointer.object, pointer.position, pointer.through) = ("checkpoint-\(position)", position, stored.through)
-    (pointer.node, pointer.time) = (parts.record.node, .wallClock)
-    try parts.bus.put(stored.bytes, object: pointer.object)
-    try parts.bus.set(pointer.encoded, of: Key.checkpoint, replacing: value?.revision ?? 0)
-    if let former { try parts.bus.drop(object: former.object) }
-    let behind = state.withLock { state -> UInt64? in
+    guard let position = try journalled() else { return }
+    let old = state.withLock { state -> UInt64? in
+      state.nextCheckpoint = now + ClusterNode.checkpointInterval
       state.checkpoints.append((position, now))
       let old = state.checkpoints.lastIndex { now - $0.time >= ClusterNode.logAge }
       guard let old else { return nil }
       defer { state.checkpoints.removeFirst(old) }
       return state.checkpoints[old].position
     }
-    if let behind { try parts.bus.trim(through: behind) }
+    if let old, parts.duty.isOn { try parts.bus.trim(through: old) }
+  }
+
+  /// The position of the log behind which the newest checkpoint of the own journal continues; nil without one.
+  private func journalled() throws -> UInt64? {
+    guard let stored = try parts.journal.latestCheckpoint(), LoggedCheckpoint.isOne(stored.bytes) else {
+      return nil
+    }
+    return try LoggedCheckpoint(decoding: stored.bytes).place.reading.position
+  }
+
+  /// Hands the journal to a node that asks for one, on a thread of its own.
+  private func answer(_ keys: [String]) {
+    guard keys.contains(where: { $0.hasPrefix(JournalHandover.wanted) }), !state.withLock({ $0.isGiving })
+    else { return }
+    state.withLock { $0.isGiving = true }
+    Thread { [self] in
+      let giver = JournalHandover.Giver(
+        journal: parts.journal,
+        node: parts.record.node,
+        isHolder: parts.duty.isOn
+      )
+      do {
+        if let id = try JournalHandover(through: parts.bus).answer(giver) {
+          parts.logger.notice("This node has handed its journal over.", metadata: ["id": "\(id)"])
+        }
+      } catch {
+        parts.logger.warning("The journal was not handed over.", metadata: [LogKey.error: "\(error)"])
+      }
+      state.withLock { $0.isGiving = false }
+    }
+    .start()
+  }
+
+  /// Forgets nodes that have said nothing for a day.
+  private func forget(_ others: [NodeRecord]) throws {
+    guard parts.duty.isOn else { return }
+    for other in others where Timestamp.wallClock - other.time > ClusterNode.forgottenAfter {
+      try parts.bus.remove(Key.node + other.node)
+    }
   }
 }
 
@@ -293,8 +349,7 @@ package struct ClusterDifference: Error, Hashable, Sendable, CustomStringConvert
 
   /// Where the difference lies, and what to do.
   package var description: String {
-    "the events \(first) to \(last) of this node are not those of \(others.joined(separator: ", ")). It stops. Keep its data folder for a "
-      + "report, and start it again with an empty one."
+    "the events \(first) to \(last) of this node are not those of \(others.joined(separator: ", ")). It stops."
   }
 }
 
@@ -302,6 +357,8 @@ package struct ClusterDifference: Error, Hashable, Sendable, CustomStringConvert
 package struct ClusterState: Sendable {
   /// The nodes, by name; those that are gone too, for a while.
   package var nodes: [NodeRecord]
+  /// The version by which they decide; empty if none has started yet.
+  package var version: String
   /// The holder of the lease; empty if there is none.
   package var holder: String
   /// The number of its tenure.
@@ -310,45 +367,43 @@ package struct ClusterState: Sendable {
   package var first: UInt64
   /// The position of the last message of the log.
   package var last: UInt64
-  /// The checkpoint that is kept for all.
-  package var checkpoint: CheckpointPointer?
   /// The broker.
   package var broker: String
 
   /// Reads the state.
   package init(of bus: any ClusterBus) throws {
-    nodes = try ClusterState.nodes(on: bus)
+    nodes = try ClusterState.nodes(on: bus, bus.keys())
+    version = try ClusterVersion.current(on: bus) ?? ""
     let lease = try bus.value(of: ClusterNode.Key.lease).map { try LeaseRecord(encoded: $0.bytes) }
     (holder, tenure) = (lease?.node ?? "", lease?.tenure ?? 0)
     (first, last) = try bus.span()
-    checkpoint = try bus.value(of: ClusterNode.Key.checkpoint).map {
-      try CheckpointPointer(encoded: $0.bytes)
-    }
     broker = bus.state
   }
 
-  static func nodes(on bus: any ClusterBus) throws -> [NodeRecord] {
-    try bus.keys().filter { $0.hasPrefix(ClusterNode.Key.node) }.sorted().compactMap { key in
-      try bus.value(of: key).flatMap { try? NodeRecord(encoded: $0.bytes) }
+  static func nodes(on bus: any ClusterBus, _ keys: [String]) throws(ClusterError) -> [NodeRecord] {
+    var nodes: [NodeRecord] = []
+    for key in keys.sorted() where key.hasPrefix(ClusterNode.Key.node) {
+      if let value = try bus.value(of: key), let node = try? NodeRecord(encoded: value.bytes) {
+        nodes.append(node)
+      }
     }
+    return nodes
   }
 
   /// The state for people, a line each.
   package func lines(at now: Timestamp) -> [String] {
     func ago(_ time: Timestamp) -> String { String(format: "%.0f s ago", max(0, (now - time).seconds)) }
     var lines = ["broker      \(broker)", "log         positions \(first) to \(last)"]
-    let checkpoint = checkpoint.map { "position \($0.position), \(ago($0.time)) by \($0.node)" } ?? "none yet"
-    lines.append("checkpoint  \(checkpoint)")
+    lines.append("decides     version \(version)")
     lines.append("deliveries  " + (holder.isEmpty ? "no node delivers" : "by \(holder), tenure \(tenure)"))
     for node in nodes {
       let behind = last > node.position ? last - node.position : 0
-      let isGone = now - node.time > ClusterNode.goneAfter
       let standing =
-        isGone
+        node.isGone(at: now)
         ? "gone, seen \(ago(node.time))" : node.isCaughtUp ? "\(behind) behind" : "reads on, \(behind) behind"
       let waiting = node.waiting > 0 ? ", \(node.waiting) batches wait" : ""
       lines.append(
-        "node        \(node.node)  \(node.version)  \(standing)\(waiting), \(node.head) events  \(node.http)"
+        "node        \(node.node)  \(node.version)\(node.isShadow ? " shadow" : "")  \(standing)\(waiting), \(node.head) events, checkpoint at \(node.checkpoint)  \(node.http)"
       )
     }
     return lines

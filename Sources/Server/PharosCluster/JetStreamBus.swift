@@ -101,7 +101,7 @@ final class JetStreamBus: ClusterBus {
       }
       var wanted = NATSStreamSettings(name: name, subjects: [subject], replicas: settings.replicas ?? 3)
       wanted.maximumBytes = settings.logSize
-      // The oldest messages are dropped first: nodes that have not read them begin with a copy of another node's folder.
+      // The oldest messages are dropped first: nodes that have not read them begin with the journal of another one.
       wanted.discardsNew = false
       log = try JetStreamBus.log(&wanted, on: connection, mayStandAlone: settings.replicas == nil)
       publisher = try NATSPublisher(log, underWay: SharedLog.maximumUnderWay)
@@ -160,7 +160,7 @@ final class JetStreamBus: ClusterBus {
   }
 
   func trim(through position: UInt64) throws(ClusterError) {
-    try ClusterError.of { () throws(NATSError) in try log.purge(upTo: position) }
+    try ClusterError.of { () throws(NATSError) in try log.purge(upTo: position + 1) }
   }
 
   func value(of key: String) throws(ClusterError) -> ClusterValue? {
@@ -186,6 +186,14 @@ final class JetStreamBus: ClusterBus {
 
   func object(_ name: String) throws(ClusterError) -> [UInt8]? {
     try ClusterError.of { () throws(NATSError) in try objects.get(name) }
+  }
+
+  func remove(_ key: String) throws(ClusterError) {
+    try ClusterError.of { () throws(NATSError) in try values.delete(key) }
+  }
+
+  func has(object name: String) throws(ClusterError) -> Bool {
+    try ClusterError.of { () throws(NATSError) in try objects.object(name) != nil }
   }
 
   func drop(object name: String) throws(ClusterError) {

@@ -12,6 +12,12 @@ package struct NodeRecord: Hashable, Sendable {
   package var http = ""
   /// The time of the record, by its own clock.
   package var time = Timestamp.distantPast
+  /// Indicates whether it decides for itself alone, to be compared.
+  package var isShadow = false
+  /// The time of decisions from which on its events are its own and not those of the journal that it began with.
+  package var since = Timestamp.distantPast
+  /// The time at which the message was stored that its engines have.
+  package var latest = Timestamp.distantPast
   /// The position of the log that its engines have.
   package var position: UInt64 = 0
   /// The sequence of its newest event.
@@ -20,25 +26,34 @@ package struct NodeRecord: Hashable, Sendable {
   package var waiting: UInt32 = 0
   /// Indicates whether it has read all that was in the log when it started.
   package var isCaughtUp = false
+  /// The position of the log behind which its newest checkpoint continues; 0 without one.
+  package var checkpoint: UInt64 = 0
   /// The digests of its newest full blocks of events.
   package var digests: [BlockDigest] = []
 
   /// Makes one to read into.
   package init() {}
+
+  /// Returns whether the node has said nothing for a while.
+  package func isGone(at now: Timestamp) -> Bool { now - time > ClusterNode.goneAfter }
 }
 
 extension NodeRecord: FieldStruct {
   /// Hands each field to a coder.
   package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(version: 1)
+    try coder.code(version: 2)
     try coder.code(&node)
     try coder.code(&version)
     try coder.code(&http)
     try coder.code(&time)
+    try coder.code(&isShadow)
+    try coder.code(&since)
+    try coder.code(&latest)
     try coder.code(&position)
     try coder.code(&head)
     try coder.code(&waiting)
     try coder.code(&isCaughtUp)
+    try coder.code(&checkpoint)
     try coder.code(&digests)
   }
 }
@@ -78,34 +93,5 @@ extension BlockDigest: FieldStruct {
   package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(&index)
     try coder.code(&value)
-  }
-}
-
-/// The checkpoint from which a node starts that has none, or an older one than the log reaches back to.
-package struct CheckpointPointer: Hashable, Sendable {
-  /// The name of the object.
-  package var object = ""
-  /// The position of the log behind which it continues.
-  package var position: UInt64 = 0
-  /// The sequence of the last event before it.
-  package var through: Int64 = 0
-  /// The node that has put it.
-  package var node = ""
-  /// The time at which it was put.
-  package var time = Timestamp.distantPast
-
-  /// Makes one to read into.
-  package init() {}
-}
-
-extension CheckpointPointer: FieldStruct {
-  /// Hands each field to a coder.
-  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(version: 1)
-    try coder.code(&object)
-    try coder.code(&position)
-    try coder.code(&through)
-    try coder.code(&node)
-    try coder.code(&time)
   }
 }

@@ -257,9 +257,8 @@ package final class SharedLog: InputLog, Sendable {
         } catch let error as ClusterError {
           reader?.close()
           reader = nil
-          if case .trimmed = error {
-            self.logger.critical("\(error)")
-            return self.state.withLock { $0.standing.isTrimmed = true }
+          if case .trimmed(let first) = error {
+            return self.state.withLock { $0.standing.trimmed = first }
           }
           self.state.withLock { $0.standing.readProblem = "\(error)" }
           Thread.sleep(forTimeInterval: SharedLog.pause)
@@ -309,8 +308,8 @@ package struct SharedLogStanding: Hashable, Sendable {
   package var problem: String?
   /// The reason why it cannot be read at present; nil if it can.
   package var readProblem: String?
-  /// Indicates whether the log begins behind the position that the engines have.
-  package var isTrimmed = false
+  /// The first position of a log that begins behind the one that the engines have; nil of any other.
+  package var trimmed: UInt64?
 
   /// The standing of a log that nothing has happened to.
   package init() {}

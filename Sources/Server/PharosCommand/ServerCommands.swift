@@ -94,9 +94,15 @@ struct ServeCommand: AsyncParsableCommand {
 
   @OptionGroup var cluster: ClusterOptions
 
+  @Flag(help: "With --cluster: decide for this node alone, to be compared by `pharos cluster shadow`.")
+  var shadow = false
+
   @OptionGroup var log: LogOptions
 
   func validate() throws {
+    guard !shadow || cluster.settings != nil else {
+      throw ValidationError("--shadow is for --cluster.")
+    }
     guard nodes == nil || demo && cluster.settings == nil && data == nil else {
       throw ValidationError("--nodes is for --demo, and comes without --cluster and --data.")
     }
@@ -126,6 +132,7 @@ struct ServeCommand: AsyncParsableCommand {
       loops: loops,
       requiresToken: requireToken,
       environment: ProcessEnvironment.variables(),
+      isShadow: shadow,
       cluster: cluster.connect
     )
     let settings = try log.settings()

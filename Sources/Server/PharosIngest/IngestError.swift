@@ -1,4 +1,5 @@
 import Glibc
+package import NIOCore
 package import PharosDocuments
 import PharosModel
 
@@ -26,6 +27,10 @@ package enum IngestError: Error, Hashable, Sendable {
   case overloaded(waiting: Int)
   /// A change is longer than a message of the log of inputs may be.
   case tooLongForLog(limit: Int)
+  /// A change was published to the log of inputs and not read from it in time.
+  case unanswered(TimeAmount)
+  /// A change was asked for of a server that only reads the log of inputs.
+  case readOnly
   /// A recording could not begin.
   case cannotRecord(reason: String)
   /// Inputs are recorded already.
@@ -75,6 +80,11 @@ extension IngestError: CustomStringConvertible {
       "\(waiting) requests wait for the loops to catch up, and no further ones are accepted. Ask again in a moment, or send less."
     case .tooLongForLog(let limit):
       "the change takes more than \(limit >> 10) KiB, the longest message of the log of inputs. Make it in several parts."
+    case .unanswered(let time):
+      "the broker of the cluster has not answered for \(time.nanoseconds / 1_000_000_000) s. The change waits, and is made once it "
+        + "answers: look before you make it again."
+    case .readOnly:
+      "this node is a shadow of the cluster, at which nothing is changed. Ask a node that decides."
     case .cannotRecord(let reason):
       "the recording cannot begin: \(Wording.clause(reason)). Nothing was recorded; ingest continues."
     case .alreadyRecording:

@@ -93,7 +93,8 @@ package final class IngestServer: Sendable {
       return reading.logged?.applied?.reading.position
     }
     guard let log = configuration.log?.log, let position else { return }
-    log.read(behind: position) { entries in
+    log.read(behind: position) { [weak self] entries in
+      guard let self, !isStopping.load(ordering: .acquiring) else { throw IngestError.stopped }
       do {
         // A loop that is gone refuses what is scheduled, and would lose what is submitted.
         try loop.eventLoop.scheduleTask(in: .zero) { loop.value.receive(entries) }

@@ -33,6 +33,8 @@ package struct LoggedEdit: Sendable {
   package let changes: [RegionChange]
   /// The documents that belong to them.
   package let documents: [DocumentChange]
+  /// Indicates whether a request of this server waits for it.
+  package let isOwn: Bool
   /// Is called once they are stored, with the error of a store that cannot be written.
   package let stored: @Sendable ((any Error)?) -> Void
 }
@@ -49,6 +51,11 @@ package struct LoggedIngest: Sendable {
   package var reading: LogReading
   /// Stores edits, in their order; called on the thread of loop 0, which it must not block.
   package var store: @Sendable (LoggedEdit) -> Void
+
+  /// Indicates whether the server publishes nothing, and refuses requests for changes: it only reads.
+  package var isReadOnly = false
+  /// Returns whether the server reads nothing more behind the documents of an edit.
+  package var isEnd: @Sendable ([DocumentChange]) -> Bool = { _ in false }
 
   /// Makes the settings.
   package init(

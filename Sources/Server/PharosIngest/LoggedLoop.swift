@@ -13,6 +13,9 @@ final class LoggedLoop {
   /// - Units: bytes.
   static let largestMessage = 900 << 10
 
+  /// The time for which a request waits until it is read from the log.
+  static let patience = TimeAmount.seconds(10)
+
   /// The settings.
   let settings: LoggedIngest
   /// The name under which the loop publishes.
@@ -45,7 +48,7 @@ final class LoggedLoop {
   func publish(at time: Timestamp) {
     let (id, bytes) = gathering.drain()
     latest = time
-    settings.log.publish(id, bytes)
+    if !settings.isReadOnly { settings.log.publish(id, bytes) }
   }
 
   /// Publishes what is due at a time; the loop that reads the log is never silent for longer than a tick's interval.
@@ -83,6 +86,8 @@ final class AppliedLog {
   var batch: (placed: PlacedBatch, left: ArraySlice<PlacedBatch.Input>)?
   /// The requests of this server that were published and not read yet, by their time.
   var requests: [Timestamp: EventLoopPromise<Void>] = [:]
+  /// Indicates whether nothing more is read.
+  var isEnded = false
   /// Is called with each edit that was made.
   var edited: (@Sendable (SiteEdit) -> Void)?
   private var delivery: Delivery?
@@ -106,7 +111,7 @@ final class AppliedLog {
   ///
   /// - Returns: true if the batch has just begun; false if there is none, or it had begun before.
   func next() throws(LogError) -> Bool {
-    while batch == nil, let entry = delivery?.entries.popFirst() {
+    while batch == nil, !isEnded, let entry = delivery?.entries.popFirst() {
       guard let placed = try reading.read(entry) else { continue }
       batch = (placed, placed.inputs[...])
       return true
@@ -114,8 +119,9 @@ final class AppliedLog {
     return false
   }
 
-  /// Answers the log if all that it gave was taken.
+  /// Answers the log if all that it gave was taken, or nothing more is.
   func answer() {
+    if batch == nil, isEnded { return fail(IngestError.stopped) }
     guard batch == nil, let delivery, delivery.entries.isEmpty else { return }
     self.delivery = nil
     delivery.answer.succeed(())
@@ -163,11 +169,16 @@ extension ReadingLoop {
       return answer.fail(IngestError.stopped)
     }
     guard !changes.isEmpty || !documents.isEmpty else { return answer.succeed(()) }
+    guard !logged.settings.isReadOnly else { return answer.fail(IngestError.readOnly) }
     // Whether it is accepted is decided where it is read.
     guard logged.append(.changes(changes, documents: documents, at: received)) else {
       return answer.fail(IngestError.tooLongForLog(limit: InputBatch.maximumLength))
     }
     applied.requests[received] = answer
+    let bound = NIOLoopBound(applied, eventLoop: eventLoop)
+    eventLoop.scheduleTask(in: LoggedLoop.patience) {
+      bound.value.requests.removeValue(forKey: received)?.fail(IngestError.unanswered(LoggedLoop.patience))
+    }
     logged.publish(at: received)
   }
 
@@ -256,8 +267,9 @@ extension ReadingLoop {
     }
     applied.edited?(edit)
     guard case .logged(let changes, let documents) = edit else { return }
+    if logged.settings.isEnd(documents) { applied.isEnded = true }
     logged.settings.store(
-      LoggedEdit(changes: changes, documents: documents) { error in
+      LoggedEdit(changes: changes, documents: documents, isOwn: own != nil) { error in
         if let error { own?.fail(error) } else { own?.succeed(()) }
       }
     )

@@ -23,14 +23,16 @@ extension Journal: DocumentStore {
     do {
       try replicate(common)
     } catch {
-      throw JournalError(.refused(detail: "\(error)"), at: place)
+      throw JournalError(.notReplicated(reason: "\(error)"), at: place)
     }
     return common.count + (try changeHere(changes.filter { Journal.ownKinds.contains($0.kind) }))
   }
 
   /// The kinds of documents that belong to one server, also where several servers have the same documents.
-  private static let ownKinds: Set<String> = [
+  static let ownKinds: Set<String> = [
     "access.senderRecord", "access.senderLease", "access.looks", "comparison", "cluster.node",
+    "cluster.erasure",
+    "cluster.promoted",
   ]
 
   /// Has all further changes of documents, but for those that belong to this server alone, made on all servers.

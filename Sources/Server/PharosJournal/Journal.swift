@@ -208,7 +208,7 @@ package final class Journal: Sendable {
   /// Call it after the last append; the end of the process has the same effect.
   package func leave() { lock?.release() }
 
-  private static func make(_ folder: String) throws(JournalError) {
+  static func make(_ folder: String) throws(JournalError) {
     do {
       try FileManager.default.createDirectory(
         atPath: folder,

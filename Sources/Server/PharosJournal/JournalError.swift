@@ -24,6 +24,8 @@ package struct JournalError: Error, Hashable, Sendable {
     case newer(steps: [String])
     /// The journal belongs to another stream.
     case otherStream(found: String, expected: String)
+    /// The servers that have the same documents have not all made a change, or not in time.
+    case notReplicated(reason: String)
     /// The disk or the database refused for another reason.
     case refused(detail: String)
   }
@@ -70,6 +72,7 @@ extension JournalError: CustomStringConvertible {
     case .otherStream(let found, let expected):
       "\(place): the journal belongs to the stream \"\(found)\", the site says \"\(expected)\". "
         + "Use another folder, or change the site's stream back."
+    case .notReplicated(let reason): reason
     case .refused(let detail):
       "\(place): the journal cannot be used: \(Wording.clause(detail))."
     }

@@ -6,7 +6,7 @@ import GRDB
 /// The file of a journal before it is opened: made whole where there is none, and readable by its owner alone.
 enum JournalFile {
   /// What SQLite and this program add to the name of the file.
-  private static let suffixes = ["", "-wal", "-shm", "-sums", "-journal"]
+  static let suffixes = ["", "-wal", "-shm", "-sums", "-journal"]
 
   /// Makes the file if there is none; refuses one that is not a journal's.
   ///

@@ -12,11 +12,19 @@ final class MemoryBroker: @unchecked Sendable {
   fileprivate var values: [String: ClusterValue] = [:]
   fileprivate var objects: [String: [UInt8]] = [:]
   fileprivate var revision: UInt64 = 0
+  fileprivate var atOnce = 0
 
   /// All messages so far.
   var entries: [LogEntry] { locked { log } }
   /// The identities of the batches that were stored, each as often as it was.
   var stored: [String] { locked { log.compactMap { InputBatch.id(of: $0.bytes)?.description } } }
+
+  /// The names of the objects and values that there are.
+  var names: (objects: [String], values: [String]) {
+    locked { (objects.keys.sorted(), values.keys.sorted()) }
+  }
+  /// The maximum number of objects at any time.
+  var objectsAtOnce: Int { locked { atOnce } }
 
   fileprivate func locked<Result>(_ body: () throws -> Result) rethrows -> Result {
     condition.lock()
@@ -96,9 +104,14 @@ final class MemoryBus: ClusterBus, @unchecked Sendable {
 
   func keys() throws(ClusterError) -> [String] { try connected { Array(broker.values.keys) } }
   func put(_ bytes: [UInt8], object name: String) throws(ClusterError) {
-    try connected { broker.objects[name] = bytes }
+    try connected {
+      broker.objects[name] = bytes
+      broker.atOnce = max(broker.atOnce, broker.objects.count)
+    }
   }
   func object(_ name: String) throws(ClusterError) -> [UInt8]? { try connected { broker.objects[name] } }
+  func remove(_ key: String) throws(ClusterError) { try connected { broker.values[key] = nil } }
+  func has(object name: String) throws(ClusterError) -> Bool { try connected { broker.objects[name] != nil } }
   func drop(object name: String) throws(ClusterError) { try connected { broker.objects[name] = nil } }
   var state: String { "memory" }
   func close() {}

@@ -87,6 +87,9 @@ package struct LogReading: Sendable {
   /// Starts before the first entry.
   package init() {}
 
+  /// Starts behind an entry that is not read.
+  package init(behind position: UInt64) { self.position = position }
+
   /// Has all further entries count behind an instant, as that at which engines resume.
   package mutating func goOn(behind instant: Timestamp) { through = max(through, instant) }
 

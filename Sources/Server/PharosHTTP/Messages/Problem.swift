@@ -291,7 +291,12 @@ extension Problem {
     case let error as DocumentError: self.init(error)
     case let error as AccessError: self.init(error)
     case let error as WebhookError: self.init(error)
-    case let error as JournalError: self = .unavailable("The journal cannot be used: \(error)")
+    case let error as JournalError:
+      if case .notReplicated(let reason) = error.problem {
+        self = .unavailable(PlainText.sentence(reason))
+      } else {
+        self = .unavailable("The journal cannot be used: \(error)")
+      }
     case let refusal as FeedRefusal: self = .unavailable("\(refusal)")
     case IngestError.stopped, is CancellationError:
       self = .unavailable("The server is stopping; try again in a moment.")

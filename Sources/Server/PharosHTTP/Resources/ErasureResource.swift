@@ -83,7 +83,7 @@ package struct SubjectStores: Sendable {
   }
 
   /// Gathers the stores of a running server.
-  init(of backend: any HTTPBackend, cache: LiveStateCache) {
+  package init(of backend: any HTTPBackend, cache: LiveStateCache) {
     owner = backend.owner
     authorisations = backend.authorisations
     journal = backend.journal
@@ -100,6 +100,8 @@ package struct SubjectStores: Sendable {
 
   /// Erases a subject: the engine forgets it first, then the stores that keep, then those that show.
   ///
+  /// Servers that decide alike by one log forget it with this one, and erase it by ``eraseHere(_:ended:)`` when they read that.
+  ///
   /// - Throws: the error of a store; the call may be repeated.
   package func erase(_ traces: SubjectTraces) async throws -> ErasureReport {
     var acceptances = 0
@@ -107,7 +109,23 @@ package struct SubjectStores: Sendable {
     let beacons = try await owner.forgetBeacons(traces)
     // Behind the two that may end a name of it.
     let formerNames = try await owner.forget(traces)
-    let forgotten = try await running?.decideNothing(about: traces)
+    try await running?.server.apply(.forget(traces))
+    return try await eraseHere(traces, ended: (acceptances, beacons, formerNames))
+  }
+
+  /// Erases a subject that the engine has forgotten from the stores of this server.
+  ///
+  /// - Parameters:
+  ///   - traces: the subject.
+  ///   - ended: the numbers of acceptances, of beacons and of former names that were removed before.
+  /// - Returns: what was removed.
+  /// - Throws: the error of a store; the call may be repeated.
+  @discardableResult
+  package func eraseHere(
+    _ traces: SubjectTraces,
+    ended: (acceptances: Int, beacons: Int, formerNames: Int) = (0, 0, 0)
+  ) async throws -> ErasureReport {
+    let forgotten = try await running?.decideNothing()
     let authorisations = try self.authorisations.erase(traces)
     running?.webhooks.forget(traces)
     running?.mqtt?.forget(traces)
@@ -127,8 +145,8 @@ package struct SubjectStores: Sendable {
       counts: [
         erased.events, erased.mentions, erased.rows, erased.names, erased.postings, erased.history,
         erased.deliveries, erased.deadLetters, erased.checkpoints, authorisations.authorisations,
-        authorisations.persons, authorisations.shares, authorisations.looks, acceptances, beacons,
-        formerNames, notifications, comparisons, recorded,
+        authorisations.persons, authorisations.shares, authorisations.looks, ended.acceptances, ended.beacons,
+        ended.formerNames, notifications, comparisons, recorded,
       ],
       remaining: remaining
     )
@@ -142,12 +160,10 @@ extension SubjectStores.Running {
   /// within a second where the disk is slow.
   private static let patience = 2_000
 
-  /// Has the engine forget a subject; returns when all that was decided about it is committed, and a checkpoint without it is
-  /// taken.
+  /// Returns when all that was decided about a forgotten subject is committed, and a checkpoint without it is taken.
   ///
   /// - Returns: the time from which checkpoints do not contain the subject.
-  fileprivate func decideNothing(about traces: SubjectTraces) async throws -> Timestamp {
-    try await server.apply(.forget(traces))
+  fileprivate func decideNothing() async throws -> Timestamp {
     let forgotten = try await server.snapshot().time
     // Whatever it holds of the subject would outlast it.
     try await server.endRecording()

@@ -31,64 +31,81 @@ struct ClusterStart {
   let known: [EventID: Int64]
   /// The stores of documents.
   let documents: ReplicatedDocuments
+  /// The reading with which the engines begin that have no checkpoint.
+  let reading: LogReading
+  /// The version by which it decides.
+  let version: String
+  /// Indicates whether the node decides for itself alone.
+  let isShadow: Bool
+  /// Indicates whether the journal is that of a single server, from which the cluster begins.
+  let isFounding: Bool
   /// What is set while the node delivers.
   let duty = Duty()
 
   /// Reads what an earlier run has left, and finds the place in the log.
   ///
   /// - Throws: the reason why the node cannot take part.
-  init(_ bus: any ClusterBus, _ journal: Journal, dataFolder: String?, logger: Logger) throws {
+  init(_ bus: any ClusterBus, _ journal: Journal, of plan: ServerParts.Plan, logger: Logger) throws {
     self.bus = bus
+    let dataFolder = plan.settings.data
     guard dataFolder != nil else {
       throw CommandFailure("A node of a cluster needs a folder for its journal: say --data DIR.")
     }
-    let kept = try journal.document(kind: ClusterStart.kind, key: "").map { try NodeName(encoded: $0) }
+    let kept = try journal.document(kind: NodeName.kind, key: "").map { try NodeName(encoded: $0) }
     let identity = NodeName(
       name: kept?.name ?? Hex.text((0..<4).map { _ in UInt8.random(in: .min ... .max) }),
       start: (kept?.start ?? 0) + 1
     )
-    try journal.changeHere([DocumentChange(kind: ClusterStart.kind, key: "", document: identity.encoded)])
+    let contents = try JournalContents(journal)
+    // What has been promoted is a shadow no longer, whatever the command line says.
+    let promotion = try Promotion(of: journal)
+    version = plan.version
+    isShadow = plan.isShadow && promotion?.version != version
+    if !isShadow { try ClusterVersion.agree(on: version, with: bus) }
+    try journal.changeHere([DocumentChange(kind: NodeName.kind, key: "", document: identity.encoded)])
     (name, number) = (identity.name, identity.start)
-    let stored = try journal.latestCheckpoint()
-    // The folder of another node, without its name, is one to begin with.
-    if kept == nil, stored.map({ !LoggedCheckpoint.isOne($0.bytes) }) ?? (journal.head > 0) {
-      throw CommandFailure(
-        "\(dataFolder ?? "memory"): this folder belongs to a single server. A node of a cluster starts with an empty one."
-      )
+    checkpoint = contents.checkpoint
+    isFounding = contents.isSingle && !isShadow
+    if isFounding {
+      try ClusterStart.claim(bus, dataFolder ?? "memory", for: name)
+      reading = try LogReading(behind: ClusterStart.found(bus))
+      known = [:]
+      logger.notice("The cluster begins with this journal; other nodes get it from this one.")
+    } else {
+      reading = checkpoint?.place.reading ?? LogReading()
+      known = try ClusterStart.ids(in: journal, behind: contents.through)
     }
-    let own = try stored.map { try LoggedCheckpoint(decoding: $0.bytes) }
-    let first = try bus.span().first
-    let position = own?.place.reading.position ?? 0
-    guard position + 1 >= first else {
-      throw CommandFailure(
-        "The log of the cluster begins at position \(first), behind what \(dataFolder ?? "memory") holds (\(position)). Stop another "
-          + "node, copy its data folder, give the copy a name of its own with `pharos cluster rename`, and start with it."
-      )
-    }
-    checkpoint = own
-    known = try ClusterStart.ids(in: journal, behind: own == nil ? 0 : stored?.through ?? 0)
     log = SharedLog(bus: bus, spool: BatchSpool(folder: dataFolder), logger: logger)
     documents = ReplicatedDocuments(journal, duty, logger: logger)
   }
 
-  /// Takes the name of a node from its data folder, of which it is a copy: the next start makes another one.
-  ///
-  /// - Returns: the name that it had.
-  static func rename(_ folder: String, stream: String) throws -> String {
-    guard FileManager.default.fileExists(atPath: folder + "/journal.sqlite") else {
-      throw CommandFailure("\(folder): there is no journal here. Name the copy of a node's data folder.")
+  /// The name of the value that names the node whose journal the cluster has begun with.
+  private static let founder = "founder"
+
+  /// Claims that a cluster begins with the journal of a single server, which it can as long as it has no other node.
+  private static func claim(_ bus: any ClusterBus, _ folder: String, for name: String) throws {
+    var other = try bus.value(of: founder).map { String(decoding: $0.bytes, as: UTF8.self) }
+    // Killed before its first checkpoint, from which others could begin, a node claims it again.
+    if other == name { return }
+    if other == nil { other = try ClusterState(of: bus).nodes.first { $0.node != name }?.node }
+    guard let other else {
+      try bus.set(Array(name.utf8), of: founder, replacing: 0)
+      return
     }
-    let journal = try Journal.open(.folder(folder), stream: stream)
-    defer { journal.leave() }
-    guard let kept = try journal.document(kind: kind, key: "") else {
-      throw CommandFailure("\(folder): this is not the folder of a node, or it has no name already.")
-    }
-    try journal.changeHere([DocumentChange(kind: kind, key: "")])
-    return try NodeName(encoded: kept).name
+    throw CommandFailure(
+      "\(folder): this folder belongs to a single server, and the cluster has the journal of node \(other) already. Start this node "
+        + "with an empty folder."
+    )
   }
 
-  /// The kind of the document that names the node.
-  private static let kind = "cluster.node"
+  /// Has the log begin behind its first position, so that all other nodes begin with the journal of this one.
+  ///
+  /// - Returns: the position.
+  private static func found(_ bus: any ClusterBus) throws -> UInt64 {
+    let position = try bus.store([])
+    try bus.trim(through: position)
+    return position
+  }
 
   private static func ids(in journal: Journal, behind sequence: Int64) throws -> [EventID: Int64] {
     var (ids, last): ([EventID: Int64], Int64) = ([:], sequence)
@@ -102,16 +119,24 @@ struct ClusterStart {
 
   /// Starts as a plan says; nil for a single server.
   static func start(of plan: ServerParts.Plan, _ journal: Journal, logger: Logger) throws -> ClusterStart? {
-    try plan.bus.map { try ClusterStart($0, journal, dataFolder: plan.settings.data, logger: logger) }
+    try plan.bus.map { try ClusterStart($0, journal, of: plan, logger: logger) }
   }
 
   /// Makes the node.
   func node(of plan: ServerParts.Plan, _ journal: Journal, logger: Logger) -> ClusterNode {
     var record = NodeRecord()
-    (record.node, record.version) = (name, PharosVersion.text)
+    (record.node, record.version, record.isShadow) = (name, version, isShadow)
+    record.since = reading.through
     record.http = plan.settings.http.map { "\($0)" } ?? ""
     return ClusterNode(
-      ClusterNode.Parts(bus: bus, log: log, journal: journal, duty: duty, record: record, logger: logger)
+      ClusterNode.Parts(
+        bus: bus,
+        log: log,
+        journal: journal,
+        duty: duty,
+        record: record,
+        logger: logger
+      )
     )
   }
 
@@ -122,44 +147,21 @@ struct ClusterStart {
 
   /// The settings of an engine that reads the log.
   var ingest: LoggedIngest {
-    LoggedIngest(
+    var ingest = LoggedIngest(
       log: log,
       // Of this start alone: a folder that was put back, or a copy, would take its batches for repeats of others.
       node: name + "-" + Hex.text((0..<4).map { _ in UInt8.random(in: .min ... .max) }),
       start: number,
-      reading: checkpoint?.place.reading ?? LogReading(),
+      reading: reading,
       store: { [documents] in documents.store($0) }
     )
-  }
-}
-
-/// `pharos cluster rename`.
-package enum ClusterRename {
-  /// Takes the name of a node from a copy of its data folder.
-  ///
-  /// - Parameters:
-  ///   - folder: the copy.
-  ///   - stream: the name of the site's stream.
-  /// - Returns: the name that it had.
-  /// - Throws: the reason why the folder cannot be used.
-  package static func run(_ folder: String, stream: String) throws -> String {
-    try ClusterStart.rename(folder, stream: stream)
-  }
-}
-
-/// The name of a node and the number of its starts, as its journal keeps them.
-private struct NodeName: FieldStruct {
-  var name: String
-  var start: UInt32
-
-  init(name: String, start: UInt32) { (self.name, self.start) = (name, start) }
-
-  init() { self.init(name: "", start: 0) }
-
-  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(version: 1)
-    try coder.code(&name)
-    try coder.code(&start)
+    ingest.isReadOnly = isShadow
+    ingest.isEnd = { [isShadow, version] documents in
+      documents.contains {
+        $0.kind == ClusterVersion.kind && (isShadow || $0.document != Array(version.utf8))
+      }
+    }
+    return ingest
   }
 }
 
@@ -175,6 +177,9 @@ final class ReplicatedDocuments: Sendable {
   private let logger: Logger
   private let queue = DispatchQueue(label: "pharos.cluster.documents", qos: .userInitiated)
   private let readers = Mutex<[(kinds: [String], reload: @Sendable () throws -> Void)]>([])
+  private let eraser = Mutex<(@Sendable (SubjectTraces) async throws -> Void)?>(nil)
+  /// The kind of the documents that name subjects which this server has to erase still.
+  private static let erasure = "cluster.erasure"
 
   init(_ journal: Journal, _ duty: Duty, logger: Logger) {
     (self.journal, self.duty, self.logger) = (journal, duty, logger)
@@ -183,6 +188,42 @@ final class ReplicatedDocuments: Sendable {
   /// Calls a function whenever documents have changed whose kinds begin as one of some do.
   func follow(_ kinds: String..., reload: @escaping @Sendable () throws -> Void) {
     readers.withLock { $0.append((kinds, reload)) }
+  }
+
+  /// Calls a function for each subject that the engines have forgotten because another server was asked to erase it.
+  func erase(by eraser: @escaping @Sendable (SubjectTraces) async throws -> Void) {
+    self.eraser.withLock { $0 = eraser }
+  }
+
+  /// Erases what is to be erased, and what a run before was to; the server must run.
+  func eraseRest() {
+    Task { [self] in
+      do {
+        for (key, _) in try journal.documents(kind: ReplicatedDocuments.erasure) {
+          guard let traces = SubjectTraces(key) else { continue }
+          try await eraser.withLock { $0 }?(traces)
+          try journal.changeHere([DocumentChange(kind: ReplicatedDocuments.erasure, key: key)])
+        }
+      } catch {
+        logger.error(
+          "A subject that another node has erased cannot be erased here. The next start erases it.",
+          metadata: [LogKey.error: "\(error)"]
+        )
+      }
+    }
+  }
+
+  /// Notes that a subject is to be erased.
+  private func note(_ edit: LoggedEdit) throws {
+    var subjects: [DocumentChange] = []
+    for case .forget(let traces) in edit.changes {
+      subjects.append(
+        DocumentChange(kind: ReplicatedDocuments.erasure, key: traces.description, document: [])
+      )
+    }
+    guard !subjects.isEmpty else { return }
+    try journal.changeHere(subjects)
+    eraseRest()
   }
 
   /// Has the journal pass its changes to the log of a server.
@@ -207,9 +248,11 @@ final class ReplicatedDocuments: Sendable {
 
   /// Stores what was read of the log.
   func store(_ edit: LoggedEdit) {
-    guard !edit.documents.isEmpty else { return edit.stored(nil) }
+    let isErasure = !edit.isOwn && edit.changes.contains { if case .forget = $0 { true } else { false } }
+    guard !edit.documents.isEmpty || isErasure else { return edit.stored(nil) }
     queue.async { [self] in
       do {
+        if isErasure { try note(edit) }
         let apart = [SiteSources.declaredKind, Journal.deliveryKind]
         try journal.changeHere(edit.documents.filter { !apart.contains($0.kind) })
         // The node that delivers knows better.
@@ -242,7 +285,10 @@ struct ClusterSiteService: Service {
 
   func run() async throws {
     await cancelWhenGracefulShutdown { await node.catchUp() }
-    if node.isCaughtUp {
+    if node.isCaughtUp, node.isShadow {
+      parts.documents?.eraseRest()
+    } else if node.isCaughtUp {
+      parts.documents?.eraseRest()
       let present = parts.owner.sources.declared
       if present == Site(stream: declared.stream) {
         do {

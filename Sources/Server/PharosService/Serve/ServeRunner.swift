@@ -34,6 +34,10 @@ package struct ServeRunner: Sendable {
     package var statusPeriod: Duration?
     /// The variables of the process.
     package var environment: [String: String]
+    /// Indicates whether the server decides for itself alone, to be compared with the nodes of the cluster.
+    package var isShadow: Bool
+    /// The version by which it decides, as it tells the other nodes of a cluster.
+    package var version = PharosVersion.text
     /// Connects to the broker of the cluster that the server is a node of; nil for a single server.
     package var cluster: Clusters.Connect?
 
@@ -51,6 +55,7 @@ package struct ServeRunner: Sendable {
       requiresToken: Bool = false,
       statusPeriod: Duration? = nil,
       environment: [String: String] = [:],
+      isShadow: Bool = false,
       cluster: Clusters.Connect? = nil
     ) {
       flags = ServeSettings()
@@ -66,7 +71,7 @@ package struct ServeRunner: Sendable {
       self.requiresToken = requiresToken
       self.statusPeriod = statusPeriod
       self.environment = environment
-      self.cluster = cluster
+      (self.isShadow, self.cluster) = (isShadow, cluster)
     }
   }
 
@@ -106,6 +111,14 @@ package struct ServeRunner: Sendable {
       )
       let bus = try await connectedBus(stream: configuration.site.stream, stop: stop)
       defer { bus?.close() }
+      let folder = bus.flatMap { bus in
+        settings.data.map { path in
+          NodeFolder(path: path, stream: configuration.site.stream, bus: bus, logger: logger) {
+            stop.isRequested
+          }
+        }
+      }
+      try await folder?.fill()
       guard !stop.isRequested else { return .success }
       let recording = try settings.record.map { path throws(CommandFailure) in try FileOutput(path: path) }
       do {
@@ -113,7 +126,7 @@ package struct ServeRunner: Sendable {
         try recording?.close()
       } catch {
         try? recording?.close()
-        throw error
+        throw try await folder?.end(error) ?? error
       }
       guard around.tally.lost == 0 else {
         throw CommandFailure(
@@ -143,6 +156,8 @@ package struct ServeRunner: Sendable {
         links: try MQTTLinks(configuration, environment: options.environment),
         ownPorts: Set([settings.http].compactMap { $0.map { Int($0.port) } }),
         isDemo: options.isDemo,
+        isShadow: options.isShadow,
+        version: options.version,
         bus: bus
       ),
       logger: logger

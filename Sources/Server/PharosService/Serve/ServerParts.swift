@@ -39,6 +39,8 @@ struct ServerParts: HTTPBackend {
   let mqttFeed: MQTTFeed?
   /// The node of the cluster; nil for a single server.
   let cluster: ClusterNode?
+  /// The documents that all nodes of the cluster have; nil for a single server.
+  let documents: ReplicatedDocuments?
   /// Whether the server does what one node of a cluster does alone; a single server always does.
   let duty: Duty
   private let settings: ServeSettings
@@ -65,6 +67,10 @@ struct ServerParts: HTTPBackend {
     var ownPorts: Set<Int> = []
     /// Indicates whether the demo's scene is being played.
     var isDemo = false
+    /// Indicates whether the server decides for itself alone, to be compared with the nodes of a cluster.
+    var isShadow = false
+    /// The version by which it decides, as it tells the other nodes.
+    var version = PharosVersion.text
     /// The broker of the cluster that the server is a node of; nil for a single server.
     var bus: (any ClusterBus)?
   }
@@ -100,7 +106,8 @@ struct ServerParts: HTTPBackend {
       TemporaryFiles.removeLeftovers(dataFolder: dataFolder)
       let start = try ClusterStart.start(of: plan, journal, logger: logger)
       duty = start?.duty ?? .always
-      if let start {
+      documents = start?.documents
+      if let start, !start.isFounding {
         owner = SiteOwner(
           start.sources(stream: site.stream),
           changedTo: start.checkpoint?.place.site,
@@ -125,7 +132,10 @@ struct ServerParts: HTTPBackend {
       ingest.checkpointInterval = ServerParts.checkpointInterval
       let restoration: Restoration?
       if let start {
-        restoration = start.checkpoint.map { Restoration(checkpoint: $0.checkpoint) }
+        restoration =
+          start.isFounding
+          ? try ServerParts.restoration(from: journal, logger: logger)
+          : start.checkpoint.map { Restoration(checkpoint: $0.checkpoint) }
         ingest.log = start.ingest
         ingest.continuesExactly = true
       } else {
@@ -205,7 +215,7 @@ struct ServerParts: HTTPBackend {
         mqttFeed = nil
       }
       cluster = start?.node(of: plan, journal, logger: logger)
-      if start == nil { try owner.endRemoved(endingAccess) }
+      if start?.isFounding ?? true { try owner.endRemoved(endingAccess) }
       try owner.recordNames(by: ingest.clock.wall, logger: logger)
       if let start { join(start.documents, observerKeys) }
     } catch let failure as CommandFailure {
@@ -232,6 +242,12 @@ struct ServerParts: HTTPBackend {
     }
     documents.follow("webhook") { [webhooks] in try webhooks.reload() }
     documents.follow("notification rule") { [notifications] in try notifications.reload() }
+    let stores = SubjectStores(of: self, cache: states)
+    documents.erase { try await stores.eraseHere($0) }
+    documents.follow(ClusterVersion.kind) { [cluster, journal] in
+      guard let version = try journal.document(kind: ClusterVersion.kind, key: "") else { return }
+      cluster?.decide(by: String(decoding: version, as: UTF8.self))
+    }
     documents.begin(through: server)
   }
 
