@@ -1,3 +1,4 @@
+import DequeModule
 package import PharosCaptures
 package import PharosModel
 import PharosWire
@@ -68,6 +69,9 @@ package struct Gateway: Sendable {
   var inHand: Parcel?
   /// Parcels that were sent and may still come back, oldest first.
   package var recent = ParcelQueue()
+  /// The counts of parcels that the ring had no room for after they were sent, oldest first: a failure that concerns their
+  /// datagrams shows that they are lost.
+  var released: Deque<ReleasedParcel> = []
   /// Indicates whether the system has no room for datagrams.
   var isBlocked = false
   /// The time at which a datagram was sent last.
@@ -173,23 +177,31 @@ extension Gateway {
   /// Drops the oldest parcels until the rest fits in the ring.
   ///
   /// Parcels sent so long ago that they will hardly be taken back go first: as far as is known, dropping them loses
-  /// nothing.
+  /// nothing. If a failure shows later that it did, they are counted then.
   private mutating func makeRoom() {
     while recent.memory + waiting.memory + filling.memory > limits.ring {
       if let sentAt = recent.first?.sentAt, let lastSentAt, lastSentAt - sentAt > limits.refusalDelay {
-        _ = recent.popFirst()
+        release()
       } else if let oldest = waiting.popFirst() {
-        drop(oldest)
-      } else if recent.popFirst() == nil {
+        drop(oldest.adverts, oldest.heartbeat)
+      } else if recent.first != nil {
+        release()
+      } else {
         return
       }
     }
   }
 
-  private mutating func drop(_ parcel: Parcel) {
-    counters.dropped += parcel.adverts
-    tally.drop(parcel.adverts)
-    if let heartbeat = parcel.heartbeat { tally.restore(heartbeat) }
+  /// Gives up the contents of the parcel that was sent first.
+  private mutating func release() {
+    guard let parcel = recent.popFirst(), let sentAt = parcel.sentAt else { return }
+    released.append(ReleasedParcel(sentAt: sentAt, adverts: parcel.adverts, heartbeat: parcel.heartbeat))
+  }
+
+  private mutating func drop(_ adverts: UInt64, _ heartbeat: Heartbeat?) {
+    counters.dropped += adverts
+    tally.drop(adverts)
+    if let heartbeat { tally.restore(heartbeat) }
     guard outage?.isDropping == false else { return }
     outage?.isDropping = true
     notices.append(.dropping)
@@ -315,6 +327,7 @@ extension Gateway {
   /// Forgets what can no longer be returned, and takes the server as reached once a first datagram was not refused.
   private mutating func discardConfirmed(at now: Timestamp) {
     while let sentAt = recent.first?.sentAt, now - sentAt > limits.unreachableDelay { _ = recent.popFirst() }
+    while let first = released.first, now - first.sentAt > limits.unreachableDelay { released.removeFirst() }
     guard case .probing(let time) = link, now >= time else { return }
     link = .up
     guard let outage else { return }
@@ -396,13 +409,16 @@ extension Gateway {
   ///   - hasAlternative: indicates whether the server has another address that was not tried yet: the gateway tries it
   ///     at once, without a notice.
   package mutating func failed(_ trouble: LinkTrouble, at now: Timestamp, hasAlternative: Bool = false) {
-    requeue(since: now - delay(of: trouble))
+    let droppedBefore = counters.dropped
+    let start = now - delay(of: trouble)
+    requeue(since: start)
+    defer { dropReleased(since: start) }
     guard !hasAlternative else {
       link = .down(until: now)
       return
     }
     if outage == nil {
-      outage = Outage(start: now, trouble: trouble, droppedBefore: counters.dropped)
+      outage = Outage(start: now, trouble: trouble, droppedBefore: droppedBefore)
       counters.outages += 1
       notices.append(.lost(trouble))
     } else if outage?.trouble != trouble {
@@ -436,6 +452,16 @@ extension Gateway {
     if let parcel = inHand { parcels.append(parcel) }
     inHand = nil
     waiting.prepend(parcels)
+  }
+
+  /// Counts as dropped what was sent since a time and given up meanwhile.
+  private mutating func dropReleased(since time: Timestamp) {
+    for parcel in released where parcel.sentAt >= time {
+      counters.sent -= parcel.adverts
+      if parcel.heartbeat != nil { counters.heartbeats -= 1 }
+      drop(parcel.adverts, parcel.heartbeat)
+    }
+    released.removeAll()
   }
 
   /// The time until which a refusal of the last datagram may still arrive.

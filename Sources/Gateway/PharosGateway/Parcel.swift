@@ -67,6 +67,16 @@ package struct Parcel: Sendable {
   }
 }
 
+/// What is left of a parcel whose contents were given up after it was sent, until its datagram can no longer be refused.
+struct ReleasedParcel: Sendable {
+  /// The time at which it was sent last.
+  let sentAt: Timestamp
+  /// The number of adverts in it.
+  let adverts: UInt64
+  /// The heartbeat that ended it, if there was one.
+  let heartbeat: Heartbeat?
+}
+
 /// Parcels in the order in which they are to be sent.
 package struct ParcelQueue: Sendable {
   private var items: Deque<Parcel> = []

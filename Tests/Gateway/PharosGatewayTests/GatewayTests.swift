@@ -142,6 +142,30 @@ struct GatewayTests {
     #expect(world.arrived.flatMap(\.sightings).map(\.number) == Array(0..<2_000))
   }
 
+  @Test("adverts that a full ring gave up once sent count as dropped if their datagram is found lost")
+  func lostAfterRelease() throws {
+    var limits = GatewayLimits()
+    limits.ring = 20_000
+    var world = try running(limits: limits)
+    world.network = [(.at(0), .up), (.at(1_000), .unreachable(after: .seconds(3))), (.at(30_000), .up)]
+    try world.pass(to: .at(1_000))
+    world.arrived = []
+    for number in 0..<UInt64(2_000) {
+      try world.receive(number)
+      try world.pass(to: world.now + .milliseconds(5))
+    }
+    try world.pass(to: .at(50_000))
+    let counters = world.gateway.counters
+    #expect(counters.dropped > 0)
+    #expect(counters.sent == 2_000 - counters.dropped)
+    #expect(UInt64(world.arrived.flatMap(\.sightings).count) == counters.sent)
+    #expect(world.arrived.flatMap(\.heartbeats).reduce(0) { $0 + UInt64($1.dropped) } == counters.dropped)
+    guard case .reached(_, _, let dropped)? = world.notices.last else {
+      throw DecodedDatagram.Unexpected()
+    }
+    #expect(dropped == counters.dropped)
+  }
+
   @Test("a full socket buffer holds datagrams back")
   func blocked() throws {
     var world = try running()
