@@ -16,6 +16,11 @@ struct VisualHall {
     Point(x: 260, y: 60), Point(x: 260, y: 90), Point(x: 120, y: 90),
   ]
 
+  /// The speed of the walks along it.
+  ///
+  /// - Units: metres a second.
+  private static let speed = 1.3
+
   let ground: LocatableVenue
   let plane: FloorPlane
 
@@ -40,7 +45,7 @@ struct VisualHall {
     seed: UInt64
   ) -> VisualWalk {
     let stages = zip(VisualHall.route, VisualHall.route.dropFirst()).map { from, to in
-      VisualWalk.Stage(to: to, from: from, speed: 1.3)
+      VisualWalk.Stage(to: to, from: from, speed: VisualHall.speed)
     }
     return VisualWalk(
       from: VisualHall.route[0],
@@ -51,6 +56,18 @@ struct VisualHall {
       hasSteps: hasSteps,
       seed: seed
     )
+  }
+
+  /// The way along the route of a walk at a time, in metres, and the place there, which the walk sways about.
+  static func progress(at time: TimeSpan) -> (way: Double, place: Point) {
+    let way = max(0, speed * time.seconds)
+    var begin = 0.0
+    for (from, to) in zip(route, route.dropFirst()) {
+      let length = from.distance(to: to)
+      if way <= begin + length { return (way, from.interpolated(to: to, share: (way - begin) / length)) }
+      begin += length
+    }
+    return (begin, route[route.count - 1])
   }
 
   /// The fixes that a locator makes of sensings, fetched as they come.
