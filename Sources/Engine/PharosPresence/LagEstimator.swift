@@ -76,12 +76,20 @@ package struct LagEstimator: Sendable {
   }
 
   /// Takes the age of a report.
+  ///
+  /// - Returns: true if the lag or the delivery has become shorter.
   @inline(__always)
-  package mutating func record(age: TimeSpan) {
-    guard !isGiven else { return }
+  @discardableResult
+  package mutating func record(age: TimeSpan) -> Bool {
+    guard !isGiven else { return false }
     sinceRead &+= 1
     if age > oldest { oldest = age }
-    guard age <= LagEstimator.minimumLag, sinceRead < LagEstimator.pause else { return record(age) }
+    guard age <= LagEstimator.minimumLag, sinceRead < LagEstimator.pause else {
+      let before = (lag: lag, delivery: delivery)
+      record(age)
+      return lag < before.lag || delivery < before.delivery
+    }
+    return false
   }
 
   /// Takes an age that is not usual, or a usual one after which the histogram is looked at.

@@ -7,7 +7,7 @@ package import PharosModel
 /// copy, and another thread writes that.
 extension MonitoringEngine {
   /// The version of the layout.
-  static let stateVersion: UInt8 = 16
+  static let stateVersion: UInt8 = 17
   /// The approximate size of a track in bytes: measured for iBeacons under one policy.
   private static let bytesOfTrack = 150
 
@@ -17,8 +17,8 @@ extension MonitoringEngine {
   /// nothing else to be understood. Counters are not kept: they count from the start. The same state always gives the
   /// same bytes.
   ///
-  /// - Precondition: no change of the regions is half done: ``advance(to:into:)`` or ``finishChanges(into:)`` was called
-  ///   behind the last ``apply(_:at:into:)``.
+  /// - Precondition: no change of the regions is half done, and nothing is due before the latest input: ``advance(to:into:)`` or
+  ///   ``finishChanges(into:)`` was called behind the last ``apply(_:at:into:)`` and the last ``restoreState(from:where:)``.
   package func writeState(to writer: inout FieldWriter) {
     precondition(pendingChanges.isEmpty, "\(behind) observers have not caught up: call finishChanges first")
     writer.reserve(Int(counters.tracks) * MonitoringEngine.bytesOfTrack)
@@ -87,7 +87,11 @@ extension MonitoringEngine {
           ? ObserverEngine(id: id, entry: context.entries[id], received: first, time: first)
           : observerEngines[live[place]]
         try observer.visitState(&coder, sets, &context)
-        if Coder.isReader { observerEngines[add(observer)].armRestored(&context) }
+        if Coder.isReader {
+          // What an input made due at once is due at the time of that input, however long ago its deadline was.
+          context.current = time
+          observerEngines[add(observer)].armRestored(&context)
+        }
       } else {
         coder.skipBlock()
       }
@@ -120,7 +124,6 @@ extension ObserverEngine {
     try coder.code(&silenceFrom)
     try coder.code(&monitoringSince)
     try coder.code(&outageTimer)
-    try coder.code(&secondTimer)
     try coder.code(&reassessAt)
     try coder.code(&lagLearnsFrom)
     try coder.code(&rateStart)
@@ -139,7 +142,7 @@ extension ObserverEngine {
     if Coder.isReader { life = LifeSigns(mode: life.mode) }
     try coder.code(parts: &life)
     try coder.code(parts: &upload)
-    try coder.code(ids: &ordinals.floor, "an observer's ordinal")
+    try coder.code(parts: &ordinals)
     try coder.code(ids: &lifeCounter, "an observer's counter")
     try coder.code(ids: &rangingCounter, "a ranging counter")
     try coder.code(total: &adverts, "adverts")
@@ -266,7 +269,6 @@ extension ObserverEngine {
     for row in rows.indices { rows[row].armedAt = .distantFuture }
     rearmAll(&context)
     if outageTimer != .distantFuture { outageTimer = context.arm(outageTimer, observer: place, .outage) }
-    if secondTimer != .distantFuture { secondTimer = context.arm(secondTimer, observer: place, .second) }
     if upload.due != .distantFuture { upload.due = context.arm(upload.due, observer: place, .upload) }
   }
 }

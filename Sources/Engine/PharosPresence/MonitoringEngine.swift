@@ -174,11 +174,15 @@ package struct MonitoringEngine: Sendable {
     return isDone ? watermark : min(watermark, first.instant - .oneNanosecond)
   }
 
-  /// Finishes what changes of the regions have begun, without letting time run on: what ``writeState(to:)`` needs.
+  /// Finishes what changes of the regions have begun, and fires what is due before the latest input, without letting time run on:
+  /// what ``writeState(to:)`` needs.
+  ///
+  /// A change that was finished late, and a part of a state that was older than another, may leave timers that are due before it.
   package mutating func finishChanges(into output: inout StageOutput) {
     swap(&context.output, &output)
     defer { swap(&context.output, &output) }
     catchUpAll()
+    fire(through: latest - .oneNanosecond)
   }
 
   /// Handles a change that the site has accepted, after everything that was due before it was received.

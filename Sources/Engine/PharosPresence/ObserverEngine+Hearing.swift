@@ -7,6 +7,8 @@ extension ObserverEngine {
   mutating func handle(_ report: Report, in batch: borrowing ReportBatch, _ context: inout EngineContext) {
     lastReceived = context.current
     tracks.makeUnique()
+    let before = waits
+    defer { waitsChanged(from: before, &context) }
     if case .transmission(let head) = report.body {
       handle(head, &context)
     } else if !(sequence.isRepeat && datagramAt == context.current) {
@@ -38,6 +40,8 @@ extension ObserverEngine {
     let read = upload
     upload = HeldUpload()
     tracks.makeUnique()
+    let before = waits
+    defer { waitsChanged(from: before, &context) }
     for place in read.order {
       guard case .advert(let advert) = read.adverts.reports[place].body else { continue }
       receive(advert, at: read.times[place], in: read.adverts, &context)
@@ -84,10 +88,7 @@ extension ObserverEngine {
     case .sent(let sent): (age, isSent) = (clock.age(received: context.current, sent: sent), true)
     }
     if case .advert = report.body {
-      let before = reach
       life.uploads.receive(at: context.current, age: isSent ? max(age, clock.uploadSpan) : age)
-      // What had to wait for a longer period is due earlier from now on.
-      if reach < before { rearmAll(&context) }
     }
     // What was heard since the upload before is on time, however long that is ago: it could not come earlier.
     let isOfUpload = !lag.isGiven && life.uploads.covers(context.current - age)

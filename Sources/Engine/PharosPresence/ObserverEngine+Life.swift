@@ -90,11 +90,12 @@ extension ObserverEngine {
     rearmAll(&context)
   }
 
-  /// Sets the timers of all tracks and rows, as some may be due earlier.
+  /// Sets the timers of all tracks and rows and of the second, as some may be due earlier.
   mutating func rearmAll(_ context: inout EngineContext) {
     tracks.makeUnique()
     for place in 0..<tracks.count where tracks[place].isLive { rearm(place, &context) }
     for row in rows.indices where rows[row].isLive { arm(row: row, for: rows[row].decideAt, &context) }
+    armSecond(&context)
   }
 
   /// Returns true if a person carries the observer.

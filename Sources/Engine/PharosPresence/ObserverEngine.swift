@@ -476,6 +476,19 @@ extension ObserverEngine {
   @inline(__always)
   var reach: TimeSpan { lag.isGiven || !life.uploads.isWhole ? lag.lag : max(lag.lag, life.uploads.reach) }
 
+  /// The times for which timers wait for what is on its way: all of it, and nearly all of it.
+  var waits: (reach: TimeSpan, delivery: TimeSpan) { (reach, delivery) }
+
+  /// Sets the timers again if an input has made a wait shorter: what had to wait for a longer lag or upload is due earlier.
+  ///
+  /// So a timer is never due later than the state says, and an engine that reads the state sets the same timers.
+  mutating func waitsChanged(
+    from before: (reach: TimeSpan, delivery: TimeSpan),
+    _ context: inout EngineContext
+  ) {
+    if reach < before.reach || delivery < before.delivery { rearmAll(&context) }
+  }
+
   /// Returns the time at which the reports about the time before an instant have nearly all come in.
   func delivered(_ instant: Timestamp, _ now: Timestamp) -> Timestamp { max(instant + delivery, now) }
 

@@ -379,7 +379,7 @@ extension ObserverEngine {
         latest = received
         context.current = received
         let time = Timestamp(nanoseconds: received.nanoseconds &- age)
-        record(advert, at: time, age)
+        record(advert, at: time, age, &context)
         switch receiveFast(advert, track, at: time) {
         case .heard: break
         case .joined: counts.joined += 1
@@ -390,7 +390,7 @@ extension ObserverEngine {
         guard let age = promptAge(advert) else { return }
         latest = received
         context.current = received
-        record(advert, at: Timestamp(nanoseconds: received.nanoseconds &- age), age)
+        record(advert, at: Timestamp(nanoseconds: received.nanoseconds &- age), age, &context)
         counts.untracked += 1
         counts.withoutLevel += advert.pointee.level == HotTrack.noLevel ? 1 : 0
       } else {
@@ -509,12 +509,17 @@ extension ObserverEngine {
 
   /// Records an advert that is in order and on time.
   @inline(__always)
-  private mutating func record(_ advert: UnsafePointer<PreparedAdvert>, at time: Timestamp, _ age: Int64) {
+  private mutating func record(
+    _ advert: UnsafePointer<PreparedAdvert>,
+    at time: Timestamp,
+    _ age: Int64,
+    _ context: inout EngineContext
+  ) {
     lastReceived = advert.pointee.received
     let reach = advert.pointee.isSent ? max(age, clock.uploadSpan.nanoseconds) : age
     life.uploads.receive(at: lastReceived, age: TimeSpan(nanoseconds: reach))
     if time >= lagLearnsFrom || life.uploads.isKnown && life.uploads.covers(time) {
-      lag.record(age: TimeSpan(nanoseconds: age))
+      if lag.record(age: TimeSpan(nanoseconds: age)) { rearmAll(&context) }
     }
     countAdvert()
     let tag = advert.pointee.transmitterTag

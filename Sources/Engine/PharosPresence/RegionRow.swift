@@ -93,3 +93,14 @@ struct Ordinals: Sendable {
     return floor &+ count &+ (changedAt == now ? 2 * Ordinals.part : 0)
   }
 }
+
+extension Ordinals: FieldParts {
+  /// Hands the numbers to a coder; those of the latest instant too, since more may follow at it once they were read.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(ids: &floor, "an observer's ordinal")
+    try coder.code(&instant)
+    try coder.code(&count, in: 0...(Ordinals.part - 1), "ordinals of an instant")
+    try coder.code(&changedAt)
+    try coder.code(&countOfChange, in: 0...(Ordinals.part - 1), "ordinals of a change")
+  }
+}

@@ -130,7 +130,7 @@ struct StateBytesTests {
     other[0] = 8
     var engine = StateRun.fresh(world, 1, MonitoringLimits())[0]
     var reader = FieldReader(other[...])
-    #expect(throws: FieldError(.version(8, expected: 16), at: 1)) {
+    #expect(throws: FieldError(.version(8, expected: 17), at: 1)) {
       try engine.restoreState(from: &reader) { _ in true }
     }
   }

@@ -6,9 +6,12 @@ import Testing
 
 @Suite("A state that is written and read back is the same engine")
 struct StateTests {
+  /// Seeds of worlds in which a lag becomes shorter, or a state is written between two events of one instant.
+  private static let hard = [3_068, 31_965, 50_360]
+
   @Test(
     "written and read back again and again, by any number of engines, the events are the same",
-    arguments: Seeds.drawn(0..<6)
+    arguments: Seeds.drawn(0..<6) + hard
   )
   func sameEvents(seed: Int) throws {
     let world = StateWorld(seed: seed)
