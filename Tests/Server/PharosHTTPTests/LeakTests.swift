@@ -65,7 +65,9 @@ struct LeakTests {
       #expect(shown.contains { $0.hasPrefix(place) }, "\(place) shows nothing")
     }
     // Every client that has the address of a comparison may read it, as the operator may.
-    let other = shown.filter { $0.hasPrefix("shop") && !$0.contains("/v1/comparisons/") }
+    let other = shown.filter { line in
+      ["shop", "club"].contains(where: line.hasPrefix) && !line.contains("/v1/comparisons/")
+    }
     #expect(other.isEmpty, "another application")
 
     try await leak.live(isDelivered: false)
@@ -78,9 +80,12 @@ struct LeakTests {
     #expect(leak.texts(of: open, "open").isEmpty, "streams that were open, later")
     let late = try await leak.found()
     #expect(late.isEmpty, "later: \(late)")
+    try await checkShares(leak)
 
     try await leak.decide(.always)
+    try await leak.share()
     try await leak.live()
+    #expect(!(try await leak.found()).filter { $0.hasPrefix("club GET \(Leak.friends):") }.isEmpty)
     #expect(try leak.namingFiles() != [])
     try await leak.erase()
     #expect(try leak.namingFiles() == [])
@@ -90,6 +95,34 @@ struct LeakTests {
     let listed = ["operator GET /v1/observers", "operator GET /v1/beacons"]
     let named = try await leak.found().filter { line in !listed.contains(where: line.hasPrefix) }
     #expect(named.isEmpty, "erased")
+  }
+
+  /// Shares subjects that no application may learn of with a viewer, and ends that: the viewer alone learns of them, until then.
+  private func checkShares(_ leak: Leak) async throws {
+    try await leak.share()
+    let open = try leak.openFeeds()
+    try await leak.live()
+    let seen = try await leak.found()
+    for place in ["club GET \(Leak.friends):", "club stream"] {
+      #expect(seen.contains { $0.hasPrefix(place) }, "\(place) shows nothing: \(seen)")
+    }
+    #expect(!leak.texts(of: open, "open").filter { $0.hasPrefix("club") }.isEmpty)
+    // The lists of shares repeat what was granted, to the operator and to the two that it is about.
+    let granted = [
+      "club GET \(Leak.friends):", "club stream", "club GET \(Leak.shares):", "operator GET \(Leak.shares):",
+    ]
+    let others = seen.filter { line in !granted.contains(where: line.hasPrefix) }
+    #expect(others.isEmpty, "a share is a ground for its viewer alone: \(others)")
+
+    try await leak.live(isDelivered: false)
+    try await leak.revoke()
+    leak.forgetWhatWasSent()
+    #expect(leak.texts(of: open, "open").isEmpty, "streams that were open when the shares were revoked")
+    #expect(try await leak.found().isEmpty, "revoked")
+    try await leak.live()
+    #expect(leak.texts(of: open, "open").isEmpty, "streams that were open, later")
+    let late = try await leak.found()
+    #expect(late.isEmpty, "later: \(late)")
   }
 
   @Test("an application that is deleted takes its tokens, streams, webhooks and rules with it")
@@ -131,6 +164,10 @@ private final class Leak: Sendable {
     tag.lowercased(), MQTTNames.level(subject(tag)), "c0:00:00:00:00:09", "bob's badge", phone,
     MQTTNames.level(subject(phone)), "bob's phone",
   ]
+  /// A subject with which the others may share where they are; the application `club` speaks for it.
+  static let viewer = "pal"
+  static let friends = "/v1/subjects/{subject}/friends"
+  static let shares = "/v1/subjects/{subject}/shares"
   /// Some operations that show the identities where they may.
   static let revealing = [
     "/v1/events", "/v1/tags", "/v1/tracks", "/v1/heard", "/v1/ranging", "/v1/observers", "/v1/observers/{id}",
@@ -153,7 +190,7 @@ private final class Leak: Sendable {
   static func subject(_ text: String) -> SubjectID { SubjectID(text) ?? .none }
 
   let service: TestService
-  let (gallery, shop): (TestService, TestService)
+  let (gallery, shop, club): (TestService, TestService, TestService)
   let webhooks: Webhooks
   let mqtt: MQTTPublisher
   private let sender = RecordingSender()
@@ -166,11 +203,12 @@ private final class Leak: Sendable {
     self.folder = folder
     let backend = service.backend
     let now = backend.clock()
-    var (boss, gallery, shop) = (service, service, service)
+    var (boss, gallery, shop, club) = (service, service, service, service)
     boss.token = try backend.tokens.create(name: "op", role: .operator, at: now).secret
     gallery.token = try backend.tokens.create(name: "g", role: .application("gallery"), at: now).secret
     shop.token = try backend.tokens.create(name: "s", role: .application("shop"), at: now).secret
-    (self.service, self.gallery, self.shop) = (boss, gallery, shop)
+    club.token = try backend.tokens.create(name: "c", role: .application("club"), at: now).secret
+    (self.service, self.gallery, self.shop, self.club) = (boss, gallery, shop, club)
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     webhooks = try Webhooks(
       journal: backend.journal,
@@ -216,6 +254,13 @@ private final class Leak: Sendable {
       let answer = try await service.request("PUT", path, body: TestService.guidance)
       try #require(answer.status == 200, "\(answer.text)")
     }
+    for (path, body) in [
+      ("/v1/applications/club", #"{"purpose":"To meet."}"#),
+      ("/v1/applications/club/authorisations/\(Leak.viewer)", #"{"state":"always","person":true}"#),
+    ] {
+      let answer = try await service.request("PUT", path, body: body)
+      try #require([200, 201].contains(answer.status), "\(answer.text)")
+    }
     let page = #"{"tags":"Bob's badge \#(Leak.tag) c0:00:00:00:00:09","phone":"visitor-phone"}"#
     var backend = service.backend
     backend.comparing = { _, _, _, _, _ in ("A comparison.", page) }
@@ -228,6 +273,28 @@ private final class Leak: Sendable {
       let path = "/v1/applications/gallery/authorisations/\(subject.replacing("/", with: "%2F"))"
       let answer = try await service.request("PUT", path, body: #"{"state":"\#(state.name)"}"#)
       try #require(answer.status == 200, "\(answer.text)")
+    }
+    try await waitForDelivery()
+  }
+
+  /// The paths of the shares of the identities with the viewer.
+  private var sharePaths: [String] {
+    [Leak.tag, Leak.phone].map {
+      "/v1/subjects/\($0.replacing("/", with: "%2F"))/shares/\(Leak.viewer)"
+    }
+  }
+
+  func share() async throws {
+    for path in sharePaths {
+      let answer = try await service.request("PUT", path, body: #"{"state":"accepted"}"#)
+      try #require(answer.status == 200, "\(answer.text)")
+    }
+  }
+
+  func revoke() async throws {
+    for path in sharePaths {
+      let answer = try await service.request("DELETE", path)
+      try #require(answer.status == 204, "\(answer.text)")
     }
     try await waitForDelivery()
   }
@@ -407,6 +474,14 @@ private final class Leak: Sendable {
       if own != nil { request.shared = EventFilter(kinds: [.fix], applications: [""]) }
       feeds.append((application.isEmpty ? "operator" : application, try service.backend.feeds.open(request)))
     }
+    var request = FeedRequest(
+      filter: EventFilter(kinds: Gate.sharedKinds),
+      after: 0,
+      limit: 4_096,
+      application: "club"
+    )
+    request.viewer = Leak.subject(Leak.viewer)
+    feeds.append(("club", try service.backend.feeds.open(request)))
     return feeds
   }
 
@@ -445,7 +520,7 @@ private final class Leak: Sendable {
   /// All leaks: in the answers of all operations to all readers, in new streams, and in what was sent since the last look.
   func found() async throws -> [String] {
     var found: [String] = []
-    for (name, reader) in [("operator", service), ("gallery", gallery), ("shop", shop)] {
+    for (name, reader) in [("operator", service), ("gallery", gallery), ("shop", shop), ("club", club)] {
       for path in paths where !Leak.declared.contains(path) {
         for target in targets(path) {
           for type in ["*/*", "text/csv", "application/geo+json"] {
@@ -480,7 +555,7 @@ private final class Leak: Sendable {
         )
       )
     }
-    for subject in [Leak.tag.replacing("/", with: "%2F"), Leak.phone] {
+    for subject in [Leak.tag.replacing("/", with: "%2F"), Leak.phone, Leak.viewer] {
       targets.append(
         service.example(
           path.replacing("{subject}", with: subject).replacing(

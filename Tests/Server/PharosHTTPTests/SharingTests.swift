@@ -5,6 +5,7 @@ import PharosJournal
 import PharosModel
 import PharosPublishing
 import PharosTestSupport
+import Synchronization
 import Testing
 
 /// Two persons: Bob's application asks to see Alice, and Alice's application answers.
@@ -41,8 +42,8 @@ struct SharingTests {
       alices.token = try backend.tokens.create(name: "a", role: .application("shop"), at: now).secret
     }
 
-    /// Publishes a fix of Alice.
-    func locate() async {
+    /// Publishes a fix, by default of Alice.
+    func locate(_ name: String = "alice", at place: String = "night-watch", number: Int? = nil) async {
       var detail = FixDetail(
         venue: "museum",
         building: "annex-b7",
@@ -55,7 +56,7 @@ struct SharingTests {
         sources: .wifi,
         age: .zero
       )
-      detail.place = "night-watch"
+      detail.place = place
       let now = service.backend.clock()
       let fix = Event(
         stream: Site.gallery.stream,
@@ -63,8 +64,8 @@ struct SharingTests {
         time: now,
         decidedAt: now,
         stage: 2,
-        subject: .observer(.name("alice")),
-        counter: UInt64(now.nanoseconds),
+        subject: .observer(.name(name)),
+        counter: number.map { UInt64($0) } ?? UInt64(now.nanoseconds),
         detail: .fix(detail)
       )
       service.backend.commitPublisher.publish([fix])
@@ -92,9 +93,13 @@ struct SharingTests {
     }
   }
 
-  private func run(_ body: (House) async throws -> Void) async throws {
+  private func run(isLive: Bool = false, _ body: (House) async throws -> Void) async throws {
     let locked = HTTPConfiguration(address: HostPort(host: "127.0.0.1", port: 0), tokensRequired: true)
-    try await TestService.run(configuration: locked, venues: [try .museum(isComplete: true)]) { service in
+    try await TestService.run(
+      configuration: locked,
+      isLive: isLive,
+      venues: [try .museum(isComplete: true)]
+    ) { service in
       try await body(try await House(service))
     }
   }
@@ -178,6 +183,78 @@ struct SharingTests {
       await house.locate()
       #expect(!house.text(of: feed).contains("alice"))
       #expect(!(try await house.seen().contains("alice")))
+    }
+  }
+
+  /// Revokes Alice's share while fixes of her and of Carol are published, and publishes a last one of each then.
+  ///
+  /// - Returns: the time at which the request was sent, and the number of the first fix that was published after its answer.
+  private static func revoke(
+    _ house: House,
+    from first: Int
+  ) async throws -> (
+    sent: ContinuousClock.Instant, after: Int
+  ) {
+    try await WireConnection.with(port: Int(house.service.address.port)) { connection in
+      let isAnswered = Mutex(false)
+      async let publishing: Int = {
+        var number = first
+        while !isAnswered.withLock({ $0 }) {
+          for name in ["alice", "carol"] { await house.locate(name, at: "spot-\(number)", number: number) }
+          number += 1
+        }
+        return number
+      }()
+      let sent = ContinuousClock.now
+      try await connection.send(house.alices.head("DELETE", share))
+      #expect(try await connection.answer().status == 204)
+      isAnswered.withLock { $0 = true }
+      let after = await publishing
+      await house.locate("alice", at: "spot-\(after)", number: after)
+      await house.locate("carol", at: "last", number: after)
+      return (sent, after)
+    }
+  }
+
+  @Test("is no longer seen on an open stream 100 ms after it was revoked")
+  func revokedAtOnce() async throws {
+    try await run(isLive: true) { house in
+      let carols = "/v1/subjects/carol/shares/bob"
+      let accepted = #"{"state":"accepted"}"#
+      #expect(try await house.boss.request("PUT", carols, body: accepted).status == 200)
+      var delays: [Duration] = []
+      try await WireConnection.with(port: Int(house.service.address.port)) { connection in
+        let stream = house.bobs.head("GET", Self.friends, headers: ["Accept": "text/event-stream"])
+        try await connection.send(stream)
+        #expect(try await connection.head().status == 200)
+        var number = 1
+        for _ in 0..<20 {
+          #expect(try await house.alices.request("PUT", Self.share, body: accepted).status == 200)
+          let first = number
+          async let revoked = Self.revoke(house, from: first)
+          var seen: [(spot: Int, at: ContinuousClock.Instant)] = []
+          var isOver = false
+          while !isOver, let chunk = try await connection.chunk() {
+            for event in String(decoding: chunk, as: UTF8.self).split(separator: "\n\n") {
+              if event.contains("alice"), let spot = event.firstMatch(of: /spot-([0-9]+)/),
+                let spot = Int(spot.1)
+              {
+                seen.append((spot, .now))
+              }
+              isOver = isOver || event.contains("\"last\"")
+            }
+          }
+          let (sent, after) = try await revoked
+          #expect(seen.allSatisfy { $0.spot < after }, "published after the answer")
+          delays.append(max(.zero, (seen.last?.at ?? sent) - sent))
+          number = after + 1
+        }
+      }
+      delays.sort()
+      print(
+        "revoked share: last seen on an open stream after \(delays[10]) (median), \(delays[19]) (maximum)"
+      )
+      #expect(delays[10] < .milliseconds(100))
     }
   }
 
