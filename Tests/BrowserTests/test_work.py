@@ -377,6 +377,34 @@ class Work(support.MockTest):
         self.assertEqual((rule["beacon"], rule["proximity"]), (f"{uuid}/{major}/*", "immediate"))
         self.assertEqual((rule["oncePer"], "region" in rule), ("beacon", False))
 
+    def test_a_rule_about_eddystone_beacons_speaks_once_for_each(self):
+        namespace = "00112233445566778899"
+        asked = {"name": "tags", "source": "site", "namespace": namespace}
+        self.mock.world.ranging = {"gallery": [asked, {**asked, "instance": "00000000002a"}]}
+        self.open("notifications")
+        self.page.get_by_role("button", name="Add notification").click()
+        sheet = self.page.get_by_role("dialog")
+        sheet.get_by_label("Identifier").fill("tag")
+        sheet.get_by_label("Whenever").select_option(label="a battery is low")
+        support.expect(sheet.get_by_label("How often")).to_be_hidden()
+        sheet.get_by_label("Whenever").select_option(label="someone is close to a beacon")
+        some = sheet.get_by_label("Beacon", exact=True)
+        some.select_option(label="any of Eddystone 00112233… * (gallery)")
+        sheet.get_by_label("How often").select_option(label="once for each beacon")
+        sheet.get_by_label("Text").fill("{beacon}")
+        sheet.get_by_role("button", name="Add notification").click()
+        support.expect(sheet).to_have_count(0)
+        rule = self.mock.world.notifications["gallery"]["tag"]
+        self.assertEqual((rule["beacon"], rule["oncePer"]), (f"eddystone:{namespace}/*", "beacon"))
+        self.page.get_by_role("button", name="Change tag").click()
+        support.expect(sheet.get_by_label("How often")).to_have_value("beacon")
+        some.select_option(label="any of Eddystone 00112233… 00000000002a (gallery)")
+        sheet.get_by_label("How often").select_option(label="each time")
+        sheet.get_by_role("button", name="Save changes").click()
+        support.expect(sheet).to_have_count(0)
+        rule = self.mock.world.notifications["gallery"]["tag"]
+        self.assertEqual((rule["beacon"], "oncePer" in rule), (f"eddystone:{namespace}/00000000002a", False))
+
     def test_a_rule_about_the_beacons_of_a_region_stays_about_them(self):
         rule = {"id": "gate", "on": "proximity", "region": "entrance", "proximity": "far", "text": "{beacon}"}
         self.mock.world.notifications = {"gallery": {"gate": rule}}

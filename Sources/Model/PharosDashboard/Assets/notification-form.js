@@ -23,6 +23,14 @@ const occasions = {
 };
 /** The occasions that a rule may have once for each beacon or major. */
 const countsBeacons = ["place", "beacon"];
+/** How often such a rule speaks to one subject. */
+const scopes = [
+  ["", "each time"],
+  ["beacon", "once for each beacon"],
+  ["major", "once for each major"],
+];
+/** The members by which an application asks about beacons at a distance. */
+const identities = ["uuid", "major", "minor", "namespace", "instance"];
 /** How close is close. */
 const nearness = [
   ["immediate", "right beside it: half a metre"],
@@ -92,19 +100,22 @@ async function placesOfVenues() {
 
 /** The named beacons that some application ranges, and all that it ranges; distances of others are not known. */
 function beaconChoices(ranged, beacons, rule) {
-  const known = ranged.filter(({ beacon }) => beacon.uuid);
-  const isOf = ({ uuid, major, minor }, id) => {
+  const known = ranged.filter(({ beacon }) => beacon.uuid || beacon.namespace);
+  const agree = (wanted, own) => wanted === undefined || String(wanted).toLowerCase() === String(own).toLowerCase();
+  const isOf = (asked, id) => {
     const one = parseIdentity(id);
-    const agree = (wanted, own) => wanted === undefined || wanted === own;
-    return one?.uuid?.toUpperCase() === uuid.toUpperCase() && agree(major, one.major) && agree(minor, one.minor);
+    return Boolean(one) && identities.every((key) => agree(asked[key], one[key]));
   };
   const named = beacons.filter(({ name }) => name).flatMap(({ id, name }) => {
     const found = known.find(({ beacon }) => isOf(beacon, id));
     return found ? [[placeKey({ application: found.application, beacon: id }), name]] : [];
   });
-  const sets = known.map(({ application, beacon: { uuid, major, minor } }) => {
-    const beacon = `${uuid}/${major ?? "*"}/${minor ?? "*"}`;
-    return [placeKey({ application, beacon }), `any of ${uuid.slice(0, 8)}… ${major ?? "*"}/${minor ?? "*"} (${application})`];
+  const sets = known.map(({ application, beacon: { uuid, major, minor, namespace, instance } }) => {
+    const numbers = `${major ?? "*"}/${minor ?? "*"}`;
+    const [beacon, text] = uuid
+      ? [`${uuid}/${numbers}`, `${uuid.slice(0, 8)}… ${numbers}`]
+      : [`eddystone:${namespace}/${instance ?? "*"}`, `Eddystone ${namespace.slice(0, 8)}… ${instance ?? "*"}`];
+    return [placeKey({ application, beacon }), `any of ${text} (${application})`];
   });
   const list = [...named.sort((left, right) => byName(left[1], right[1])), ...sets];
   // What a rule is about may be gone from the lists, or be the beacons of a region.
@@ -212,8 +223,10 @@ function form(choices, rule, start, close) {
   const on = select("rule-on", among.map(([name, { words }]) => [name, words]), given.on ?? among[0][0]);
   const occasion = () => occasions[on.value];
   const about = aboutEntries(choices, given);
+  const scope = field("How often", select("rule-scope", scopes, rule?.oncePer ?? ""));
   const check = () => {
     about.show(occasion().about);
+    scope.element.hidden = !countsBeacons.includes(occasion().about);
     const isComplete = checkAll([...entries, ...about.checked(occasion().about)]);
     save.disabled = !isComplete || !choices.owner || !about.isReady(occasion().about);
   };
@@ -258,7 +271,7 @@ function form(choices, rule, start, close) {
     const document = { ...members, on: on.value, text: text.input.value.trim() };
     for (const key of kept) setMember(document, key, rule?.[key]);
     setMember(document, "title", title.input.value.trim());
-    if (countsBeacons.includes(occasion().about)) setMember(document, "oncePer", rule?.oncePer);
+    if (countsBeacons.includes(occasion().about)) setMember(document, "oncePer", scope.input.value);
     setMember(document, "atMostOncePer", once.input.value.trim());
     setMember(document, "onlyIfStillInsideAfter", stay.input.value.trim());
     if (from.input.value.trim()) {
@@ -281,7 +294,7 @@ function form(choices, rule, start, close) {
     row(...about.elements),
     title.element,
     text.element,
-    row(once.element, stay.element),
+    row(scope.element, once.element, stay.element),
     row(from.element, to.element),
     h("p", { class: "soft small" }, `Quiet hours are those of ${zone}.`),
   ];

@@ -247,10 +247,17 @@ extension ValueForm where Value == NotificationRule.OncePer {
 }
 
 extension ValueForm where Value == BeaconConstraint {
-  /// One beacon, or all of a UUID or major, as a constraint is written.
+  /// One beacon, or all of a UUID, major or namespace, as a constraint is written.
   fileprivate static var beacons: Self {
-    ValueForm(expected: "a beacon as UUID/major/minor, with * for each number that may be any") { text in
+    let names = "UUID/major/minor or eddystone:namespace/instance"
+    return ValueForm(expected: "a beacon as \(names), with * for each number that may be any") { text in
       if let beacon = BeaconID(text) { return BeaconEntry.constraint(of: beacon) }
+      if text.hasPrefix("eddystone:"), text.hasSuffix("/*"),
+        let some = BeaconID(text.dropLast() + "000000000000"),
+        case .eddystone(let namespace, _) = BeaconEntry.constraint(of: some)
+      {
+        return .eddystone(namespace)
+      }
       let parts = text.split(separator: "/", omittingEmptySubsequences: false)
       guard parts.count == 3, let uuid = UUID128(parts[0]) else { return nil }
       let numbers = parts[1...].map { $0 == "*" ? nil : UInt16($0) }

@@ -158,6 +158,7 @@ struct NotificationsTests {
     let ranging = [
       RangingRequest(constraint: .proximity(uuid, major: 1, minor: 7)),
       RangingRequest(constraint: .proximity(uuid, major: 2)),
+      RangingRequest(constraint: .eddystone(EddystoneNamespace(high: 7, low: 8))),
     ]
     let ranger = Application(identifier: "gallery", regions: [region], ranging: ranging)
     let other = Application(identifier: "museum", regions: [region])
@@ -187,6 +188,13 @@ struct NotificationsTests {
     }
     for beacon in ["1/8", "3/*", "3/7"] {
       #expect(mistake(#""beacon":"\#(uuid)/\#(beacon)""#) == "beacon", "\(beacon)")
+    }
+    for (namespace, field) in [(8, nil), (9, "beacon")] as [(UInt16, String?)] {
+      let constraint = BeaconConstraint.eddystone(EddystoneNamespace(high: 7, low: namespace))
+      let beacon = BeaconID.eddystone(EddystoneNamespace(high: 7, low: namespace), instance: 42)
+      for text in ["\(constraint)", "\(beacon)"] {
+        #expect(mistake(#""beacon":"\#(text)""#) == field, "\(text)")
+      }
     }
     #expect(mistake(#""region":"shelf""#) == nil)
     #expect(mistake(#""region":"cellar""#) == "region")
