@@ -221,4 +221,30 @@ struct RegionContractTests {
     #expect(changes == ["\(Timeline.handset) inside 0.0", "\(Timeline.handset) outside 3.0"])
     #expect(timeline.story().isEmpty)
   }
+
+  @Test("a phone that becomes a beacon itself is heard as one, and its own regions go on")
+  func phoneAsBeacon() {
+    let phone = ObserverID.name("phone")
+    let regions = [
+      Timeline.region("shop", major: 1),
+      Timeline.region("staff", major: 9, subject: .beacon(observers: nil)),
+    ]
+    var timeline = Timeline(Timeline.site(regions))
+    timeline.receive(1, 7, at: 0, from: phone)
+    // The phone sends an identity of its own: the gateway hears that like any other.
+    timeline.receive(9, 1, at: 5)
+    timeline.receive(1, 7, at: 6, from: phone)
+    timeline.advance(to: 20)
+    let changes = timeline.links.compactMap { link -> String? in
+      guard case .presence(let change) = link else { return nil }
+      return "\(change.observer) \(change.beacon) \(change.state) \((change.time - Timeline.origin).seconds)"
+    }
+    let (gateway, beacon) = (Timeline.handset, Timeline.beacon(9, 1))
+    #expect(changes == ["\(gateway) \(beacon) inside 5.0", "\(gateway) \(beacon) outside 8.0"])
+    #expect(
+      timeline.story() == [
+        "regionEnter shop 0.0", "regionExit shop 3.0", "regionEnter shop 6.0", "regionExit shop 9.0",
+      ]
+    )
+  }
 }
