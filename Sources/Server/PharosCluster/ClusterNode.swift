@@ -73,6 +73,10 @@ package final class ClusterNode: Service, Sendable {
     /// The checkpoints of this node, and when they were seen.
     var checkpoints: [(position: UInt64, time: TimeSpan)] = []
     var tenure: UInt64?
+    /// The nodes as they were seen last, this one among them.
+    var nodes: [NodeRecord] = []
+    /// The holder of the lease.
+    var holder = ""
     /// Indicates whether the journal is being handed to another node.
     var isGiving = false
   }
@@ -139,6 +143,11 @@ package final class ClusterNode: Service, Sendable {
     if let first = parts.log.standing.trimmed { throw ClusterError.trimmed(first: first) }
   }
 
+  /// The nodes as they were seen last, and the name of the one that delivers.
+  package var nodes: (all: [NodeRecord], holder: String, own: String) {
+    state.withLock { ($0.nodes, $0.holder, parts.record.node) }
+  }
+
   /// Indicates whether it decides for itself alone.
   package var isShadow: Bool { parts.record.isShadow }
 
@@ -200,7 +209,10 @@ package final class ClusterNode: Service, Sendable {
     guard isCaughtUp, !parts.record.isShadow else { return }
     let value = try parts.bus.value(of: Key.lease)
     let seen = try value.map { (record: try LeaseRecord(encoded: $0.bytes), revision: $0.revision) }
-    let action = state.withLock { $0.lease.next(seen, at: now) }
+    let action = state.withLock { state in
+      state.holder = seen?.record.node ?? ""
+      return state.lease.next(seen, at: now)
+    }
     guard case .set(let record, let revision) = action else { return }
     do {
       let set = try parts.bus.set(record.encoded, of: Key.lease, replacing: revision)
@@ -253,6 +265,7 @@ package final class ClusterNode: Service, Sendable {
     answer(keys)
     let all = try ClusterState.nodes(on: parts.bus, keys).filter { $0.node != parts.record.node }
     try forget(all)
+    state.withLock { $0.nodes = (all + [record]).sorted { $0.node < $1.node } }
     guard !parts.record.isShadow else { return }
     let others = all.filter { !$0.isShadow && $0.version == parts.record.version }
     guard let difference = try difference(from: others) else { return }
@@ -303,7 +316,7 @@ package final class ClusterNode: Service, Sendable {
     guard let stored = try parts.journal.latestCheckpoint(), LoggedCheckpoint.isOne(stored.bytes) else {
       return nil
     }
-    return try LoggedCheckpoint(decoding: stored.bytes).place.reading.position
+    return try LoggedCheckpoint.place(of: stored.bytes).reading.position
   }
 
   /// Hands the journal to a node that asks for one, on a thread of its own.

@@ -41,6 +41,42 @@ package enum ClusterVersion {
     try bus.set(Array(version.utf8), of: key, replacing: value?.revision ?? 0)
   }
 
+  /// The name of the node whose states all others of a version have begun with; nil if they go on from checkpoints of a former one.
+  package static func founder(of version: String, on bus: any ClusterBus) throws(ClusterError) -> String? {
+    try bus.value(of: founderKey(version)).map { String(decoding: $0.bytes, as: UTF8.self) }
+  }
+
+  private static func founderKey(_ version: String) -> String { "founder." + Hex.text(Array(version.utf8)) }
+
+  /// Has all other nodes begin with the journal of one, since what it begins with is not in the log.
+  ///
+  /// - Parameters:
+  ///   - node: the name of the node. One that was killed before its first checkpoint, from which others could begin, asks again.
+  ///   - version: its version.
+  ///   - bus: the broker.
+  ///   - isFirst: pass true if there may be no node of any version before it.
+  /// - Throws: ``ClusterError/refused(_:)`` if another one has come before it.
+  package static func found(
+    by node: String,
+    of version: String,
+    on bus: any ClusterBus,
+    isFirst: Bool
+  ) throws(ClusterError) {
+    var other = try founder(of: version, on: bus)
+    if other == node { return }
+    if other == nil, isFirst {
+      let keys = try bus.keys()
+      other = try ClusterState.nodes(on: bus, keys).first { $0.node != node }?.node
+      if other == nil, keys.contains(where: { $0.hasPrefix("founder.") }) { other = "of a version before" }
+    }
+    if let other {
+      throw .refused(
+        "the cluster has the journal of node \(other) already. Start this node with an empty folder"
+      )
+    }
+    try bus.set(Array(node.utf8), of: founderKey(version), replacing: 0)
+  }
+
   /// Has another version decide from the present end of the log on.
   ///
   /// - Returns: the position of the log behind which it decides.

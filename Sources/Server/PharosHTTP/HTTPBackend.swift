@@ -53,6 +53,8 @@ package protocol HTTPBackend: Sendable {
   var recordings: Recordings { get }
   /// Indicates whether the demo's scene is being played.
   var isDemo: Bool { get }
+  /// The nodes of the cluster; nil for a single server.
+  var clusterStanding: ClusterStanding? { get }
   /// The function that compares rules on a capture; nil where there is none.
   var comparing: CaptureComparison.Maker? { get }
 
@@ -69,6 +71,8 @@ package protocol HTTPBackend: Sendable {
 extension HTTPBackend {
   /// None.
   package var mqtt: MQTTPublisher? { nil }
+  /// None.
+  package var clusterStanding: ClusterStanding? { nil }
 
   /// Returns the change that ends what was given to an application that no longer exists, so that a later one of its name
   /// does not inherit it: tokens, and so their streams, webhooks, rules and authorisations.

@@ -122,13 +122,25 @@ package struct LoggedCheckpoint: Sendable {
   /// - Throws: `FieldError` or `CheckpointError`: what is wrong with the bytes.
   package init(decoding bytes: [UInt8]) throws {
     var reader = FieldReader(bytes[...])
+    place = try LoggedCheckpoint.place(from: &reader)
+    checkpoint = try Checkpoint(decoding: try reader.raw(reader.remaining))
+  }
+
+  /// Reads the place alone, whichever version has written the state of the engines.
+  ///
+  /// - Throws: `FieldError` or `CheckpointError`: what is wrong with the bytes.
+  package static func place(of bytes: [UInt8]) throws -> LogPlace {
+    var reader = FieldReader(bytes[...])
+    return try place(from: &reader)
+  }
+
+  private static func place(from reader: inout FieldReader) throws -> LogPlace {
     guard try reader.number(UInt32.self) == LoggedCheckpoint.magic else {
       throw CheckpointError.notACheckpoint
     }
     try reader.code(version: LoggedCheckpoint.version)
     let reading = try LogReading(from: &reader)
     let documents = try [DocumentChange](from: &reader)
-    place = LogPlace(reading: reading, sources: try SiteSources(documents), site: try Site(from: &reader))
-    checkpoint = try Checkpoint(decoding: try reader.raw(reader.remaining))
+    return LogPlace(reading: reading, sources: try SiteSources(documents), site: try Site(from: &reader))
   }
 }

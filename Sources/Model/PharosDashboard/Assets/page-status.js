@@ -17,6 +17,7 @@ export function show(root, { signal }) {
   const place = h("div", { class: "stack" });
   const summary = h("summary", null, "Counters: what came in, what was refused or lost, and what is kept");
   const counters = h("details", null, summary, place);
+  const nodes = h("div");
   replace(
     root,
     pageHead(
@@ -30,6 +31,7 @@ export function show(root, { signal }) {
       "div",
       { class: "stack" },
       h("section", { class: "card" }, h("div", { class: "body" }, new Verdict(signal).element)),
+      nodes,
       counters,
     ),
   );
@@ -38,7 +40,9 @@ export function show(root, { signal }) {
     async () => {
       const status = await get("/v1/status", signal);
       const open = new Set([...place.querySelectorAll("details[open]")].map((element) => element.dataset.key));
-      replace(place, sections(status, open));
+      const { cluster, ...rest } = status;
+      replace(nodes, cluster ? clusterCard(cluster) : null);
+      replace(place, sections(rest, open));
       isShown = true;
     },
     period,
@@ -47,6 +51,34 @@ export function show(root, { signal }) {
       if (!isShown) replace(place, refusal(error));
     },
   );
+}
+
+const roles = {
+  delivers: "Decides and delivers",
+  decides: "Decides",
+  catchesUp: "Reads what the others have decided",
+  shadow: "Shadow: decides for itself alone",
+  gone: "Gone",
+};
+
+/** The nodes of a cluster: which of them answers, which delivers, and how far each is. */
+function clusterCard({ node: own, nodes }) {
+  const table = new Table(
+    "Nodes",
+    [
+      { title: "Node", text: ({ name }) => (name === own ? `${name} (this one)` : name) },
+      { title: "Does", text: ({ role }) => roles[role] },
+      { title: "Version", text: ({ version }) => version },
+      { title: "Behind", text: ({ behind }) => count(behind), hint: () => "Messages of the log to be decided" },
+      { title: "Waiting", text: ({ waiting }) => count(waiting), hint: () => "Batches that the log has not stored yet" },
+      { title: "Events", text: ({ events }) => count(events) },
+      { title: "Address", text: ({ http }) => http ?? none },
+      { title: "Seen", text: ({ seen }) => time(seen), hint: ({ seen }) => utc(seen) },
+    ],
+    ({ name }) => name,
+  );
+  table.show(nodes);
+  return card("Cluster", null, h("div", { class: "scroll" }, table.element));
 }
 
 /** Saves the present site as a file. */

@@ -112,6 +112,7 @@ private struct StatusDocument {
   let feeds: FeedStatistics
   let webhooks: [WebhookStanding]
   let conflicts: [SiteConflict]
+  let cluster: ClusterStanding?
 
   init(_ backend: any HTTPBackend, _ snapshot: IngestSnapshot) {
     version = backend.version
@@ -127,6 +128,7 @@ private struct StatusDocument {
     feeds = backend.feeds.statistics
     webhooks = backend.webhooks.list()
     conflicts = snapshot.heard.conflicts(with: backend.owner.site)
+    cluster = backend.clusterStanding
   }
 
   static let members: [DocumentField<StatusDocument>] = [
@@ -152,6 +154,7 @@ private struct StatusDocument {
       .list(.object(SiteConflict.members)),
       "What the input proves to be wrong with the site, and its owner has to mend."
     ) { $0.conflicts },
+    .sometimes("cluster", .object(ClusterStanding.members), "The nodes of the cluster.") { $0.cluster },
   ]
 
   private static let ingest: [DocumentField<IngestSnapshot>] = [

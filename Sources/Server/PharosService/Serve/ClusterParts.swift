@@ -25,20 +25,24 @@ struct ClusterStart {
   let number: UInt32
   /// The log.
   let log: SharedLog
-  /// The checkpoint from which the engines continue; nil for the beginning of the log.
-  let checkpoint: LoggedCheckpoint?
+  /// The place in the log from which the engines continue; nil for its beginning.
+  let place: LogPlace?
+  /// The state of the engines there; nil if there is none that can be read.
+  let checkpoint: Checkpoint?
   /// The journalled events that the engines decide once more, with their sequence numbers.
   let known: [EventID: Int64]
   /// The stores of documents.
   let documents: ReplicatedDocuments
-  /// The reading with which the engines begin that have no checkpoint.
+  /// The reading with which the engines begin.
   let reading: LogReading
   /// The version by which it decides.
   let version: String
   /// Indicates whether the node decides for itself alone.
   let isShadow: Bool
-  /// Indicates whether the journal is that of a single server, from which the cluster begins.
-  let isFounding: Bool
+  /// Indicates whether the journal is that of a single server.
+  let isSingle: Bool
+  /// Indicates whether states resume from the published events, as those of a single server do that has been started again.
+  let resumes: Bool
   /// What is set while the node delivers.
   let duty = Duty()
 
@@ -51,7 +55,7 @@ struct ClusterStart {
     guard dataFolder != nil else {
       throw CommandFailure("A node of a cluster needs a folder for its journal: say --data DIR.")
     }
-    let kept = try journal.document(kind: NodeName.kind, key: "").map { try NodeName(encoded: $0) }
+    let kept = try NodeName(of: journal)
     let identity = NodeName(
       name: kept?.name ?? Hex.text((0..<4).map { _ in UInt8.random(in: .min ... .max) }),
       start: (kept?.start ?? 0) + 1
@@ -64,47 +68,26 @@ struct ClusterStart {
     if !isShadow { try ClusterVersion.agree(on: version, with: bus) }
     try journal.changeHere([DocumentChange(kind: NodeName.kind, key: "", document: identity.encoded)])
     (name, number) = (identity.name, identity.start)
-    checkpoint = contents.checkpoint
-    isFounding = contents.isSingle && !isShadow
-    if isFounding {
-      try ClusterStart.claim(bus, dataFolder ?? "memory", for: name)
-      reading = try LogReading(behind: ClusterStart.found(bus))
-      known = [:]
-      logger.notice("The cluster begins with this journal; other nodes get it from this one.")
-    } else {
-      reading = checkpoint?.place.reading ?? LogReading()
-      known = try ClusterStart.ids(in: journal, behind: contents.through)
+    (place, checkpoint, isSingle) = (contents.place, contents.checkpoint, contents.isSingle)
+    resumes = contents.isSingle || contents.isUnreadable
+    if resumes, !isShadow {
+      try ClusterVersion.found(by: name, of: version, on: bus, isFirst: contents.isSingle)
+      logger.notice("The cluster begins with the states of this journal; other nodes get it from this one.")
     }
+    if contents.isSingle {
+      guard !isShadow else {
+        throw CommandFailure("The data folder belongs to a single server. A shadow starts with an empty one.")
+      }
+      // The log begins behind its first position, so that all others begin with this journal.
+      let position = try bus.store([])
+      try bus.trim(through: position)
+      reading = LogReading(behind: position)
+    } else {
+      reading = place?.reading ?? LogReading()
+    }
+    known = resumes ? [:] : try ClusterStart.ids(in: journal, behind: contents.through)
     log = SharedLog(bus: bus, spool: BatchSpool(folder: dataFolder), logger: logger)
     documents = ReplicatedDocuments(journal, duty, logger: logger)
-  }
-
-  /// The name of the value that names the node whose journal the cluster has begun with.
-  private static let founder = "founder"
-
-  /// Claims that a cluster begins with the journal of a single server, which it can as long as it has no other node.
-  private static func claim(_ bus: any ClusterBus, _ folder: String, for name: String) throws {
-    var other = try bus.value(of: founder).map { String(decoding: $0.bytes, as: UTF8.self) }
-    // Killed before its first checkpoint, from which others could begin, a node claims it again.
-    if other == name { return }
-    if other == nil { other = try ClusterState(of: bus).nodes.first { $0.node != name }?.node }
-    guard let other else {
-      try bus.set(Array(name.utf8), of: founder, replacing: 0)
-      return
-    }
-    throw CommandFailure(
-      "\(folder): this folder belongs to a single server, and the cluster has the journal of node \(other) already. Start this node "
-        + "with an empty folder."
-    )
-  }
-
-  /// Has the log begin behind its first position, so that all other nodes begin with the journal of this one.
-  ///
-  /// - Returns: the position.
-  private static func found(_ bus: any ClusterBus) throws -> UInt64 {
-    let position = try bus.store([])
-    try bus.trim(through: position)
-    return position
   }
 
   private static func ids(in journal: Journal, behind sequence: Int64) throws -> [EventID: Int64] {
@@ -142,7 +125,7 @@ struct ClusterStart {
 
   /// The sources of the site at the place in the log.
   func sources(stream: String) -> SiteSources {
-    checkpoint?.place.sources ?? SiteSources(declared: Site(stream: stream))
+    place?.sources ?? SiteSources(declared: Site(stream: stream))
   }
 
   /// The settings of an engine that reads the log.

@@ -14,6 +14,8 @@ package struct NodeFolder: Sendable {
   let path: String
   /// The name of the site's stream.
   let stream: String
+  /// The version by which the node decides.
+  let version: String
   /// The broker.
   let bus: any ClusterBus
   /// The logger for messages to the operator.
@@ -30,12 +32,15 @@ package struct NodeFolder: Sendable {
   }
 
   private func fillAndWait() throws {
-    let (contents, promotion, own) = try JournalFolder(path, stream: stream).visit {
-      (try JournalContents($0), try Promotion(of: $0), try OwnDocuments(of: $0))
+    let (contents, name, promotion, own) = try JournalFolder(path, stream: stream).visit {
+      (try JournalContents($0), try NodeName(of: $0), try Promotion(of: $0), try OwnDocuments(of: $0))
     }
     let first = try bus.span().first
     let isPromoted = promotion?.isOpen ?? false
-    guard isPromoted || !contents.isSingle && contents.position + 1 < first else { return }
+    // States that resume from the events do so at one node, from which the others have them.
+    let founder = contents.isUnreadable ? try ClusterVersion.founder(of: version, on: bus) : nil
+    let isBehind = !contents.isSingle && contents.position + 1 < first
+    guard isPromoted || isBehind || founder.map({ $0 != name?.name }) ?? false else { return }
     logger.notice(
       isPromoted
         ? "This node was a shadow. It begins with the journal of another node."
@@ -146,20 +151,30 @@ package struct NodeFolder: Sendable {
 
 /// How far the journal of a node is.
 struct JournalContents {
-  /// The newest checkpoint; nil for the beginning of the log.
-  let checkpoint: LoggedCheckpoint?
+  /// The place of the newest checkpoint in the log; nil for its beginning.
+  let place: LogPlace?
+  /// The newest checkpoint; nil if there is none, or none that this version can read.
+  let checkpoint: Checkpoint?
   /// The sequence of the last event before it.
   let through: Int64
   /// Indicates whether a single server has written it.
   let isSingle: Bool
 
+  /// Indicates whether another version has written the checkpoint, so that states resume from the published events.
+  var isUnreadable: Bool { place != nil && checkpoint == nil }
+
   /// The position of the log behind which it continues.
-  var position: UInt64 { checkpoint?.place.reading.position ?? 0 }
+  var position: UInt64 { place?.reading.position ?? 0 }
 
   init(_ journal: Journal) throws {
     let stored = try journal.latestCheckpoint()
     let logged = stored.flatMap { LoggedCheckpoint.isOne($0.bytes) ? $0 : nil }
-    checkpoint = try logged.map { try LoggedCheckpoint(decoding: $0.bytes) }
+    place = try logged.map { try LoggedCheckpoint.place(of: $0.bytes) }
+    do {
+      checkpoint = try logged.map { try LoggedCheckpoint(decoding: $0.bytes).checkpoint }
+    } catch CheckpointError.unreadable {
+      checkpoint = nil
+    }
     through = logged?.through ?? 0
     // A node that was killed before its first checkpoint has a name, and reads the log from its beginning.
     let isNamed = try journal.document(kind: NodeName.kind, key: "") != nil
@@ -209,6 +224,12 @@ struct NodeName: FieldStruct {
   init(name: String, start: UInt32) { (self.name, self.start) = (name, start) }
 
   init() { self.init(name: "", start: 0) }
+
+  /// Reads the one of a journal; nil if there is none.
+  init?(of journal: Journal) throws {
+    guard let document = try journal.document(kind: NodeName.kind, key: "") else { return nil }
+    self = try NodeName(encoded: document)
+  }
 
   mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(version: 1)

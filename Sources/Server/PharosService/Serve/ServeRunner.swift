@@ -113,7 +113,13 @@ package struct ServeRunner: Sendable {
       defer { bus?.close() }
       let folder = bus.flatMap { bus in
         settings.data.map { path in
-          NodeFolder(path: path, stream: configuration.site.stream, bus: bus, logger: logger) {
+          NodeFolder(
+            path: path,
+            stream: configuration.site.stream,
+            version: options.version,
+            bus: bus,
+            logger: logger
+          ) {
             stop.isRequested
           }
         }

@@ -107,10 +107,10 @@ struct ServerParts: HTTPBackend {
       let start = try ClusterStart.start(of: plan, journal, logger: logger)
       duty = start?.duty ?? .always
       documents = start?.documents
-      if let start, !start.isFounding {
+      if let start, !start.isSingle {
         owner = SiteOwner(
           start.sources(stream: site.stream),
-          changedTo: start.checkpoint?.place.site,
+          changedTo: start.place?.site,
           store: journal,
           logger: logger
         )
@@ -133,12 +133,17 @@ struct ServerParts: HTTPBackend {
       let restoration: Restoration?
       if let start {
         restoration =
-          start.isFounding
+          start.resumes
           ? try ServerParts.restoration(from: journal, logger: logger)
-          : start.checkpoint.map { Restoration(checkpoint: $0.checkpoint) }
+          : start.checkpoint.map { Restoration(checkpoint: $0) }
         ingest.log = start.ingest
         ingest.continuesExactly = true
       } else {
+        if let stored = try journal.latestCheckpoint(), LoggedCheckpoint.isOne(stored.bytes) {
+          throw CommandFailure(
+            "This data folder belongs to a node of a cluster. Start it with --cluster, or name an empty folder."
+          )
+        }
         restoration = try ServerParts.restoration(from: journal, logger: logger)
       }
       ingest.journalHead = journal.head
@@ -215,7 +220,7 @@ struct ServerParts: HTTPBackend {
         mqttFeed = nil
       }
       cluster = start?.node(of: plan, journal, logger: logger)
-      if start?.isFounding ?? true { try owner.endRemoved(endingAccess) }
+      if start?.isSingle ?? true { try owner.endRemoved(endingAccess) }
       try owner.recordNames(by: ingest.clock.wall, logger: logger)
       if let start { join(start.documents, observerKeys) }
     } catch let failure as CommandFailure {
@@ -316,11 +321,6 @@ struct ServerParts: HTTPBackend {
     var checkpoint: Checkpoint?
     var through: Int64 = 0
     if let stored = try journal.latestCheckpoint() {
-      guard !LoggedCheckpoint.isOne(stored.bytes) else {
-        throw CommandFailure(
-          "This data folder belongs to a node of a cluster. Start it with --cluster, or name an empty folder."
-        )
-      }
       do {
         checkpoint = try Checkpoint(decoding: stored.bytes)
         through = stored.through
@@ -406,6 +406,24 @@ extension ServerParts {
   var servedVenues: [ServedVenue] { venues.served }
 
   func clock() -> Timestamp { .wallClock }
+
+  /// The nodes of the cluster as this one has seen them last.
+  var clusterStanding: ClusterStanding? {
+    guard let (nodes, holder, own) = cluster?.nodes else { return nil }
+    let last = nodes.map(\.position).max() ?? 0
+    let standings = nodes.map { node -> ClusterStanding.Node in
+      let role: ClusterStanding.Role =
+        node.isGone(at: .wallClock)
+        ? .gone
+        : node.isShadow ? .shadow : !node.isCaughtUp ? .catchesUp : node.node == holder ? .delivers : .decides
+      var standing = ClusterStanding.Node(name: node.node, version: node.version, role: role)
+      (standing.http, standing.events, standing.seen) = (node.http, node.head, node.time)
+      (standing.behind, standing.waiting) = (last - node.position, node.waiting)
+      standing.checkpoint = node.checkpoint
+      return standing
+    }
+    return ClusterStanding(nodes: standings, own: own)
+  }
 
   /// The site file as it was read last.
   var siteFile: SiteConfiguration { fileSettings.configuration(of: owner.sources.declared) }
