@@ -35,6 +35,8 @@ package struct EventMerger: Sendable {
   package func rival(of beacon: BeaconID) -> (present: String?, rival: ZoneRival?) {
     stageTwo.rival(of: beacon)
   }
+  /// Returns what each observer of the zones contributes to a comparison of fingerprints for a beacon.
+  package func look(at beacon: BeaconID) -> [FingerprintTable.Observation]? { stageTwo.look(at: beacon) }
 
   let stream: String
   var stageTwo: StageTwo

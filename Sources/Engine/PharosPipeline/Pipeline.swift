@@ -257,6 +257,12 @@ public struct Pipeline: Sendable {
     merger.rival(of: beacon)
   }
 
+  /// Returns what each observer of the zones contributes to a comparison of fingerprints for a beacon, in the order in which
+  /// the zones name the observers; nil if none of them hears the beacon.
+  ///
+  /// The call changes nothing.
+  package func look(at beacon: BeaconID) -> [FingerprintTable.Observation]? { merger.look(at: beacon) }
+
   /// The offsets of observers that stand in zones, as they were found from the tags that they hear in common.
   package func calibrations() -> [Calibration] { merger.calibrations }
 

@@ -35,6 +35,8 @@ package final class ZonePlan: Sendable {
   package let observers: [ObserverID]
   /// The number of a floor's observers that are compared, by floor, at most three.
   let floorRanks: [Int]
+  /// The fingerprints of the zones; nil if fewer than two have one, so that there is nothing to compare.
+  package let fingerprints: FingerprintTable?
   private let places: [ObserverID: Int]
   /// The zones that each observer stands in.
   private let standing: [[Int]]
@@ -70,6 +72,7 @@ package final class ZonePlan: Sendable {
     let onFloor = floors
     floorRanks = levels.indices.map { floor in min(3, onFloor.count { $0 == floor }) }
     steps = ZonePlan.steps(of: site.zones)
+    fingerprints = FingerprintTable(site.zones.map(\.fingerprint), places: places)
     (self.observers, self.places, self.standing) = (observers, places, standing)
   }
 

@@ -309,4 +309,41 @@ package enum ZoneRules {
   ///
   /// 30 s: the mean level is known to a fraction of a decibel then, and a beacon that only passes has gone on.
   package static let observationDelay = TimeSpan.seconds(30)
+
+  // MARK: Fingerprints
+
+  /// The number of looks from which on a zone is compared by its fingerprint.
+  ///
+  /// 1: every stay gives one, so that only age takes the last. What so few looks leave open, the predictive distribution has
+  /// in its width.
+  package static let fingerprintLooks = 1.0
+  /// The number of looks as which the usual deviation of levels counts beside that of one zone at one observer.
+  ///
+  /// 8: the deviation of eight looks is itself known to a quarter. It is also the number of degrees of freedom, so that the
+  /// tails stay heavy however many looks there are: a body takes 10 to 20 dB.
+  package static let fingerprintPrior = 8.0
+  /// The variation of a beacon's levels in all, against those of the beacons from which the fingerprints were learned.
+  ///
+  /// 6 dB, as ``offsetDeviation``: tags of one site have powers some decibels apart, and pockets take a few.
+  ///
+  /// - Units: dB, one standard deviation.
+  package static let powerDeviation = 6.0
+  /// The time in which half of a fingerprint's looks cease to count.
+  ///
+  /// 90 days: furniture, gateways and batteries change within a year.
+  package static let fingerprintHalfLife = TimeSpan.minutes(90 * 24 * 60)
+
+  /// Returns the number of independent looks at a beacon in a second.
+  ///
+  /// The level of a beacon that is carried wanders by ``wander`` in a second: it is another one once it has wandered as far as
+  /// the places of a zone differ. That of a beacon that lies still changes with its deviations.
+  ///
+  /// - Parameters:
+  ///   - carriage: The probability that the beacon is carried.
+  ///   - deviationTime: The time in which deviations fade at the site, in seconds.
+  /// - Returns: The number, in 1/s.
+  package static func lookRate(carriage: Double, deviationTime: Double) -> Double {
+    let carried = wander * wander / (placeDeviation * placeDeviation)
+    return carriage * carried + (1 - carriage) / (2 * deviationTime)
+  }
 }

@@ -3,6 +3,7 @@
 // 1. Hear. Each observer's `ObserverLevel` gives the level of the beacon and its variance, lower the longer the observer
 //    has missed it. An observer that is down keeps its last level, since its silence proves nothing.
 // 2. Weigh. `ZoneWeighing` scores each zone by how much other zones' observers lead over its own, beyond what chance explains.
+//    Zones with fingerprints are compared by what was learned in them.
 // 3. Believe. `ZoneBelief`, a hidden Markov model, first moves the probabilities towards each other for the time that has
 //    passed, ten times as fast for a beacon that is carried as for one that lies still, and then multiplies by the scores.
 // 4. Decide. If no observer of the present zone can tell, the zone becomes unmonitored; if all can and are silent, the beacon
@@ -244,11 +245,17 @@ package struct ZoneTrack: Equatable, Sendable {
     let isFalling = receive(at: instant, around, into: &weighing)
     belief.recall(into: &weighing, around.plan)
     weighing.rank(around.plan, placing: placing)
+    if around.plan.fingerprints != nil {
+      observe(around, &weighing)
+      weighing.lookRate = ZoneRules.lookRate(carriage: carriage.probability, deviationTime: around.noise.time)
+      weighing.compareFingerprints(around.plan, placing: placing, at: instant)
+    }
     weighing.trim(keeping: zone)
+    weighing.compareCandidates()
     guard !weighing.candidates.isEmpty else { return belief.removeAll() }
     belief.recallElsewhere(into: &weighing, around.plan)
     // Without anything new the probabilities wait, so that a zone that was certain stays so until the next second.
-    guard isFresh || isFalling else { return }
+    guard isFresh || isFalling else { return weighing.countLook() }
     let maximum = isFalling ? ZoneRules.period.seconds : ZoneRules.maximumRepresentedTime.seconds
     let evidence = weighedAt == .distantPast ? ZoneRules.period.seconds : (instant - weighedAt).seconds
     let elapsed = weighedAt == .distantPast ? 0 : (instant - weighedAt).seconds
@@ -257,6 +264,21 @@ package struct ZoneTrack: Equatable, Sendable {
     let rate = ZoneRules.restingRate + carriage.probability * (ZoneRules.walkingRate - ZoneRules.restingRate)
     weighing.score(around.plan)
     belief.step(elapsed: elapsed, rate: rate, evidence: min(evidence, maximum), &weighing, around.plan)
+    weighing.countLook()
+  }
+
+  /// Sets what each observer contributes to the comparison of fingerprints.
+  ///
+  /// An observer that is up and no longer, or not yet, hears the beacon is silent. One that has heard it once has still to hear
+  /// it again.
+  package func observe(_ around: Surroundings, _ weighing: inout ZoneWeighing) {
+    weighing.look.removeAll(keepingCapacity: true)
+    for observer in around.plan.observers.indices {
+      let isSilent = around.lives[observer] == .up && around.hasReported[observer]
+      weighing.look.append(isSilent ? .silence : .none)
+    }
+    for level in levels { weighing.look[level.observer] = .none }
+    for heard in weighing.heard { weighing.look[heard.observer] = .level(heard.level) }
   }
 
   /// Returns the event time of a change: the decision's instant minus the lag of the summary before it, never earlier
@@ -493,15 +515,17 @@ extension ZoneTrack {
     let dwell = instant - since
     guard dwell >= needed(for: best.zone, around) else { return doubt(at: instant, around, weighing) }
     let lead = weighing.lead(of: best.zone)
+    let next = weighing.runnerUp(behind: best.zone)
+    let isTaught = next.map(best.isComparedByFingerprint) ?? false
     let move = Move(
       from: zone,
       to: best.zone,
       time: stamp(instant),
-      margin: lead.isFinite ? lead : nil,
+      margin: lead.isFinite && !isTaught ? lead : nil,
       dwell: dwell,
-      reason: .margin,
+      reason: isTaught ? .fingerprint : .margin,
       probability: probability,
-      runnerUp: weighing.runnerUp(behind: best.zone)
+      runnerUp: next
     )
     stay = Stay(
       zone: best.zone,
@@ -527,7 +551,10 @@ extension ZoneTrack {
       probability: weighing.probability(of: best),
       needed: needed
     )
-    if let next = weighing.runnerUp(behind: best.zone), next.observer >= 0 {
+    if let next = weighing.runnerUp(behind: best.zone), best.isComparedByFingerprint(with: next) {
+      rival.next = around.plan.zones[next.zone].identifier
+      rival.evidence = best.evidence(over: next)
+    } else if let next = weighing.runnerUp(behind: best.zone), next.observer >= 0 {
       rival.next = around.plan.zones[next.zone].identifier
       rival.lead = best.lead(over: next)
       let odds = (needed ?? ZoneRules.certainty) / (1 - (needed ?? ZoneRules.certainty))
@@ -609,9 +636,9 @@ extension ZoneWeighing {
   /// Returns the probability that decides about a zone: that of all levels so far, or if it is smaller that of its lead
   /// over the next zone being more than chance.
   fileprivate func probability(of own: Candidate) -> Double {
-    guard own.observer >= 0, let next = runnerUp(behind: own.zone), next.observer >= 0 else {
-      return own.probability
-    }
+    guard own.observer >= 0, let next = runnerUp(behind: own.zone), next.observer >= 0,
+      !own.isComparedByFingerprint(with: next)
+    else { return own.probability }
     let deviation = max((own.variance + next.variance).squareRoot(), .leastNormalMagnitude)
     let slope = ZoneWeighing.normalSlope * own.lead(over: next) / deviation
     return min(own.probability, 1 / (1 + RadioMath.exponential(-slope)))
@@ -727,6 +754,10 @@ package struct ZoneRival: Hashable, Sendable {
   ///
   /// - Units: dB.
   package var neededLead: Double?
+  /// The log-odds of the look for it against the next zone, where both have fingerprints.
+  ///
+  /// - Units: nats.
+  package var evidence: Double?
   /// The time for which it has been certain, and for which it must be, where no door leads to it.
   package var waited: TimeSpan?
   package var neededWait: TimeSpan?

@@ -92,5 +92,6 @@ package enum ZoneDocument {
       json.member("above", threshold.above)
       json.member("below", threshold.below)
     }
+    FingerprintDocument.write(zone.fingerprint, to: &json)
   }
 }

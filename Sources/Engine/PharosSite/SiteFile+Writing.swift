@@ -194,6 +194,7 @@ extension SiteFile {
         $0.member("below", threshold.below)
       }
     }
+    entry.add(.written { FingerprintDocument.write(zone.fingerprint, to: &$0) })
     return .object(entry.members)
   }
 

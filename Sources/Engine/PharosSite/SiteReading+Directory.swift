@@ -8,7 +8,8 @@ extension SiteReading {
   static let beaconKeys =
     DocumentFields.identityKeys + DocumentField.keys(BeaconEntry.properties) + ["person", "irk"]
   static let zoneKeys =
-    ["id"] + DocumentField.keys(Zone.properties) + ["observers", "adjacent", "beacons", "occupancy"]
+    ["id", "observers", "adjacent", "beacons", "occupancy", "fingerprint"]
+    + DocumentField.keys(Zone.properties)
   static let thresholdKeys = ["above", "below"]
 
   /// Warns of an observer whose identity is that of another in another spelling: names in another case, addresses from
@@ -94,8 +95,7 @@ extension SiteReading {
   mutating func zones(_ fields: DocumentFields) -> [Zone] {
     var zones: [Zone] = []
     var neighbours: [Neighbour] = []
-    let known = SiteReading.zoneKeys
-    for fields in fields.entries("zones", known: known, place: { $0.name("zone", $1) }) {
+    for fields in fields.entries("zones", known: SiteReading.zoneKeys, place: { $0.name("zone", $1) }) {
       let id = fields.requiredText("id", expected: "the zone's name")
       let zone = zone(fields, identifier: id ?? "", &neighbours)
       guard id != nil else { continue }
@@ -129,6 +129,7 @@ extension SiteReading {
     }
     zone.beacons = fields.constraints("beacons", "beacon")
     zone.occupancy = thresholds(fields)
+    zone.fingerprint = FingerprintDocument.read(fields, "fingerprint")
     return zone
   }
 

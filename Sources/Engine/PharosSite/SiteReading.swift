@@ -91,6 +91,7 @@ struct SiteReading {
       DocumentFields.identityKeys
     ),
     DocumentSection("occupancy", name: "occupancy of a zone", in: ["zones"], thresholdKeys),
+    DocumentSection("fingerprint", name: "fingerprint of a zone", in: ["zones"], FingerprintDocument.keys),
     DocumentSection("positioning", positioningKeys),
     DocumentSection(
       "tags",

@@ -182,6 +182,7 @@ extension [Schema.Member] {
       .list(.closed(threshold), 0...OccupancyThreshold.maximumCount),
       "Numbers of beacons at which `pharos.zone.occupancy` is published."
     ),
+    FingerprintDocument.member,
   ]
 
   private static let threshold: Self = [

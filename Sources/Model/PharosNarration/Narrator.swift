@@ -327,6 +327,12 @@ extension Narrator {
           + "stays there, unmonitored, until they are back or another zone clearly hears it."
       )
     case .removed: said.append("The zone was removed from the site.")
+    case .fingerprint:
+      let to = transition.to ?? "the zone"
+      let found = chance.map { " \(to) has a probability of \($0)\(next ?? "")." } ?? ""
+      said.append(
+        "The levels fit what was learned in \(to) better than what was learned in other zones.\(found)"
+      )
     case .confirmed:
       let gap = Wording.lasting(transition.dwell).map { " after \($0)" } ?? ""
       said.append("An observer of \(transition.to ?? "its zone") hears it again\(gap): it never left.")

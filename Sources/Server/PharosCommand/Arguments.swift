@@ -46,6 +46,8 @@ extension CompareRunner.Format: ExpressibleByArgument {}
 extension ExplainRunner.Format: ExpressibleByArgument {}
 
 extension SurveyScoreRunner.Format: ExpressibleByArgument {}
+extension RoomsLearnRunner.Format: ExpressibleByArgument {}
+extension RoomsScoreRunner.Format: ExpressibleByArgument {}
 
 extension RouteLanguage: ExpressibleByArgument {}
 

@@ -26,6 +26,7 @@ struct PharosCommand: AsyncParsableCommand {
       Why it said so:              pharos explain hall.pcapng --site site.yaml
       Against the rule you use:    pharos compare hall.pcapng --svg hall.svg
       Where on the floor plan:     pharos survey learn, pharos survey locate
+      Which room, taught by you:   pharos rooms learn, pharos rooms score
       Without a network:           pharos venue bundle, pharos way
 
       Exit codes: 0 all went well, 1 something failed on the way, 64 the command line \
@@ -35,7 +36,8 @@ struct PharosCommand: AsyncParsableCommand {
     subcommands: [
       InitCommand.self, ListenCommand.self, ServeCommand.self, ProcessCommand.self, ReplayCommand.self,
       InspectCommand.self, ExplainCommand.self, CompareCommand.self, SimulateCommand.self, CheckCommand.self,
-      SiteCommand.self, VenueCommand.self, WayCommand.self, SurveyCommand.self, GatewayCommand.self,
+      SiteCommand.self, VenueCommand.self, WayCommand.self, SurveyCommand.self, RoomsCommand.self,
+      GatewayCommand.self,
       TokenCommand.self, ObserverCommand.self, EraseCommand.self,
       ClusterCommand.self,
       SystemdUnitCommand.self, AlertsCommand.self, GrafanaCommand.self,

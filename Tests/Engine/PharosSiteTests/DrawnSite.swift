@@ -220,7 +220,7 @@ enum DrawnSite {
   private static func zones(of observers: [ObserverEntry], using random: inout SeededGenerator) -> [Zone] {
     let names = Array(Set((0..<4).map { _ in text(using: &random) })).sorted()
     return names.map { name in
-      Zone(
+      var zone = Zone(
         identifier: name,
         name: maybe(text(using: &random), using: &random),
         observers: Array(
@@ -235,6 +235,26 @@ enum DrawnSite {
         )
           ?? []
       )
+      zone.fingerprint = maybe(fingerprint(of: zone.observers, using: &random), using: &random)
+      return zone
     }
+  }
+
+  private static func fingerprint(
+    of observers: [ObserverID],
+    using random: inout SeededGenerator
+  ) -> ZoneFingerprint {
+    ZoneFingerprint(
+      levels: observers.sorted().map {
+        ZoneFingerprint.Level(
+          observer: $0,
+          mean: .random(in: -99 ... -30, using: &random),
+          deviation: .random(in: 0...12, using: &random),
+          heard: .random(in: 0...1, using: &random)
+        )
+      },
+      looks: .random(in: 0...500, using: &random),
+      learnedAt: Timestamp(nanoseconds: .random(in: 0...2_000_000_000_000_000_000, using: &random))
+    )
   }
 }

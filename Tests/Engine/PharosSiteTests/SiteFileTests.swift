@@ -229,6 +229,20 @@ struct SiteFileTests {
     #expect(try SiteFile.parse("", path: "site.yaml").site.visits == nil)
   }
 
+  private static let taught = "learnedAt: 2026-12-01T10:00:00Z, looks: 20"
+  private static let level = "{ observer: o, mean: -60.5, deviation: 3, heard: 0.9 }"
+
+  @Test("the fingerprint of a zone")
+  func fingerprint() throws {
+    let text = "zones: [{ id: a, observers: [o], fingerprint: { \(Self.taught), levels: [\(Self.level)] } }]"
+    let zone = try #require(try SiteFile.parse(text, path: "site.yaml").site.zones.first)
+    let level = ZoneFingerprint.Level(observer: .name("o"), mean: -60.5, deviation: 3, heard: 0.9)
+    let learnedAt = Timestamp(seconds: 1_796_119_200)
+    #expect(
+      zone.fingerprint == ZoneFingerprint(levels: [level], looks: 20, learnedAt: learnedAt)
+    )
+  }
+
   /// Mistakes, and a part of the message of each.
   static let stayMistakes: [(text: String, problem: String)] = [
     ("visits: {}", "minimum"),
@@ -237,6 +251,16 @@ struct SiteFileTests {
     ("zones: [{ id: a, observers: [o], occupancy: { above: 5, below: 6 } }]", "below is 6, and above is 5"),
     ("zones: [{ id: a, observers: [o], occupancy: [{ above: 5 }, { above: 5 }] }]", "occurs twice"),
     ("zones: [{ id: a, observers: [o], occupancy: [{ below: 5 }] }]", "above"),
+    ("zones: [{ id: a, observers: [o], fingerprint: { looks: 5 } }]", "learnedAt"),
+    (
+      "zones: [{ id: a, observers: [o], fingerprint: { \(taught), levels: [{ observer: o, mean: 900 }] } }]",
+      "mean is"
+    ),
+    (
+      "zones: [{ id: a, observers: [o], fingerprint: { \(taught), levels: [\(level), \(level)] } }]",
+      "occurs twice"
+    ),
+    ("zones: [{ id: a, observers: [o], fingerprint: { \(taught), rate: 5 } }]", "rate"),
   ]
 
   @Test("a scale or a threshold that cannot be meant is a mistake", arguments: stayMistakes)

@@ -111,6 +111,19 @@ extension StageTwo {
     return (present, track.rival(at: now, around, weighing))
   }
 
+  /// Returns what each observer of the zones contributes to a comparison of fingerprints for a beacon, by the observers'
+  /// places in the plan; nil if none of them hears the beacon.
+  ///
+  /// The call changes nothing.
+  package func look(at beacon: BeaconID) -> [FingerprintTable.Observation]? {
+    guard let place = tags.place(of: beacon) else { return nil }
+    var (track, weighing) = (tags[place].zone, ZoneWeighing())
+    track.look(at: now, around, &weighing)
+    guard !weighing.heard.isEmpty else { return nil }
+    track.observe(around, &weighing)
+    return weighing.look
+  }
+
   private func standing(_ tag: Tag) -> TagStanding {
     let zone = tag.zone
     let hearings = zone.levels.map { level in

@@ -74,6 +74,12 @@ extension Narrator {
           "\(RoomStory.decibels(neededLead - lead)) more than its lead of \(RoomStory.decibels(lead)) over \(next)"
         )
       }
+      if let evidence = rival.evidence, let next = rival.next {
+        let fit = "\(Wording.decimal(evidence, places: 1))\u{A0}nats"
+        missing.append(
+          "levels that fit its fingerprint more clearly than that of \(next) (\(fit) at this look)"
+        )
+      }
       if rival.needed == nil { missing.append("a longer time of being heard") }
       if let waited = rival.waited, let needed = rival.neededWait, waited < needed {
         missing.append("\(Wording.span(needed - waited)) more of certainty, as no door is known")

@@ -123,6 +123,8 @@ public struct ZoneTransition: Hashable, Sendable {
     case confirmed
     /// The zone was removed from the site.
     case removed
+    /// The levels fit the fingerprint of one zone better than those of the others.
+    case fingerprint
   }
 
   /// A zone that was weighed, and what came of it.

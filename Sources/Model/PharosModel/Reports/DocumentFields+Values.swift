@@ -129,4 +129,14 @@ extension ValueForm where Value == Timestamp {
     let text = ValueForm<String>.text(.time)
     return ValueForm(writing: .time) { text.write($0.rfc3339, as: $1, to: &$2) }
   }
+
+  /// A time as RFC 3339 has it.
+  package static var instant: Self {
+    ValueForm(
+      expected: "a time as in RFC 3339: 2030-01-01T00:00:00Z",
+      schema: .time,
+      text: { $0.description },
+      parse: { Timestamp(text: $0) }
+    )
+  }
 }

@@ -121,6 +121,8 @@ public struct Zone: Hashable, Sendable {
   public var beacons: [BeaconConstraint]
   /// The numbers of beacons in it at which an event is published.
   public var occupancy: [OccupancyThreshold]
+  /// The levels of beacons in it, if they were learned.
+  public var fingerprint: ZoneFingerprint?
 
   /// Makes a zone.
   public init(
@@ -446,11 +448,12 @@ extension Site: FieldStruct {
   /// What follows the admission in the same byte's bits; without any of it the bytes are those of before there was any.
   private struct Tail: OptionSet {
     let rawValue: UInt8
+    static let fingerprints = Tail(rawValue: 1 << 3)
     static let simulated = Tail(rawValue: 1 << 4)
     static let stays = Tail(rawValue: 1 << 5)
     static let keys = Tail(rawValue: 1 << 6)
     static let venues = Tail(rawValue: 1 << 7)
-    static let all: Tail = [.simulated, .stays, .keys, .venues]
+    static let all: Tail = [.fingerprints, .simulated, .stays, .keys, .venues]
   }
 
   private var tail: Tail {
@@ -458,6 +461,7 @@ extension Site: FieldStruct {
     if !venues.isEmpty || positioning != PositioningSettings() { tail.insert(.venues) }
     if positioning.isSimulated { tail.insert(.simulated) }
     if visits != nil || zones.contains(where: { !$0.occupancy.isEmpty }) { tail.insert(.stays) }
+    if zones.contains(where: { $0.fingerprint != nil }) { tail.insert(.fingerprints) }
     return tail
   }
 
@@ -487,6 +491,7 @@ extension Site: FieldStruct {
     }
     if tail.contains(.stays) { try visitStays(&coder) }
     if tail.contains(.keys) { try visitKeys(&coder) }
+    if tail.contains(.fingerprints) { try visitFingerprints(&coder) }
   }
 
   private mutating func visitStays<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
@@ -500,6 +505,19 @@ extension Site: FieldStruct {
     }
     try coder.check(visits != nil || !places.isEmpty, "the zones with thresholds")
     try coder.check(zip(places, places.dropFirst()).allSatisfy { $0 < $1 }, "the zone of a threshold")
+  }
+
+  private mutating func visitFingerprints<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    var places = zones.indices.filter { zones[$0].fingerprint != nil }
+    try coder.code(list: &places, into: 0) { (place, coder) throws(Coder.Failure) in
+      try coder.code(place: &place)
+      try coder.check(zones.indices.contains(place), "the zone of a fingerprint")
+      let fingerprint = try coder.field(zones[place].fingerprint)
+      try coder.check(fingerprint != nil, "a fingerprint")
+      if Coder.isReader { zones[place].fingerprint = fingerprint }
+    }
+    try coder.check(!places.isEmpty, "the zones with fingerprints")
+    try coder.check(zip(places, places.dropFirst()).allSatisfy { $0 < $1 }, "the zone of a fingerprint")
   }
 
   /// Hands the fingerprints of identity keys to a coder: never the keys, since a recording may be passed on to others.

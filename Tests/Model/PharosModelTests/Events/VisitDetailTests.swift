@@ -135,4 +135,31 @@ struct VisitDetailTests {
     again.write(site)
     #expect(again.bytes == plain.bytes)
   }
+
+  @Test("a site's fingerprints survive its codec, and a site without them has the bytes of before")
+  func fingerprints() throws {
+    var site = Site(zones: [
+      Zone(identifier: "a", observers: [.name("a")]), Zone(identifier: "b", observers: [.name("b")]),
+    ])
+    var plain = FieldWriter()
+    plain.write(site)
+    site.zones[1].fingerprint = ZoneFingerprint(
+      levels: [ZoneFingerprint.Level(observer: .name("a"), mean: -61.5, deviation: 4, heard: 0.75)],
+      looks: 12.5,
+      learnedAt: Timestamp(seconds: 1_700_000_000)
+    )
+    var writer = FieldWriter()
+    writer.write(site)
+    var reader = FieldReader(writer.bytes[...])
+    #expect(try Site(from: &reader) == site)
+    site.zones[1].fingerprint?.levels[0].heard = 2
+    writer = FieldWriter()
+    writer.write(site)
+    reader = FieldReader(writer.bytes[...])
+    #expect(throws: FieldError.self) { try Site(from: &reader) }
+    site.zones[1].fingerprint = nil
+    var again = FieldWriter()
+    again.write(site)
+    #expect(again.bytes == plain.bytes)
+  }
 }
