@@ -3,7 +3,7 @@ import PharosModel
 
 /// The fingerprint of a zone as a part of the zone's document.
 enum FingerprintDocument {
-  private static let levelKeys = ["observer"] + DocumentField.keys(ZoneFingerprint.Level.properties)
+  private static let levelKeys = ["id"] + DocumentField.keys(ZoneFingerprint.Level.properties)
   /// The keys of a fingerprint.
   static let keys = DocumentField.keys(ZoneFingerprint.properties) + ["levels"]
 
@@ -15,7 +15,7 @@ enum FingerprintDocument {
   )
   private static let levels = Schema.list(.closed(level), 0...ZoneFingerprint.maximumLevels)
   private static let level: [Schema.Member] =
-    [.required("observer", .name)] + .given(ZoneFingerprint.Level.properties)
+    [.required("id", .name, "The observer.")] + .given(ZoneFingerprint.Level.properties)
 
   /// Reads a fingerprint.
   ///
@@ -42,11 +42,11 @@ enum FingerprintDocument {
       known: levelKeys,
       place: { _, index in "\(place): level \(index + 1)" }
     ) {
-      guard let observer = fields.required("observer", .observer) else { continue }
+      guard let observer = fields.required("id", .observer) else { continue }
       var level = ZoneFingerprint.Level(observer: observer, mean: 0, deviation: 0, heard: 0)
       DocumentField.read(ZoneFingerprint.Level.properties, of: fields, into: &level)
       if fingerprint.levels.contains(where: { $0.observer == observer }) {
-        fields.mistake("observer", "observer \"\(observer)\" occurs twice", expected: "each once")
+        fields.mistake("id", "observer \"\(observer)\" occurs twice", expected: "each once")
       }
       fingerprint.levels.append(level)
     }
@@ -68,7 +68,7 @@ enum FingerprintDocument {
     json.openObject("fingerprint")
     DocumentField.write(ZoneFingerprint.properties, of: fingerprint, to: &json)
     json.objects("levels", fingerprint.levels) { json, level in
-      json.member("observer", "\(level.observer)")
+      json.member("id", "\(level.observer)")
       DocumentField.write(ZoneFingerprint.Level.properties, of: level, to: &json)
     }
     json.closeObject()

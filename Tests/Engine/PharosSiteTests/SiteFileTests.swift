@@ -230,7 +230,7 @@ struct SiteFileTests {
   }
 
   private static let taught = "learnedAt: 2026-12-01T10:00:00Z, looks: 20"
-  private static let level = "{ observer: o, mean: -60.5, deviation: 3, heard: 0.9 }"
+  private static let level = "{ id: o, mean: -60.5, deviation: 3, heard: 0.9 }"
 
   @Test("the fingerprint of a zone")
   func fingerprint() throws {
@@ -253,7 +253,7 @@ struct SiteFileTests {
     ("zones: [{ id: a, observers: [o], occupancy: [{ below: 5 }] }]", "above"),
     ("zones: [{ id: a, observers: [o], fingerprint: { looks: 5 } }]", "learnedAt"),
     (
-      "zones: [{ id: a, observers: [o], fingerprint: { \(taught), levels: [{ observer: o, mean: 900 }] } }]",
+      "zones: [{ id: a, observers: [o], fingerprint: { \(taught), levels: [{ id: o, mean: 900 }] } }]",
       "mean is"
     ),
     (

@@ -87,6 +87,23 @@ struct PlaceTests {
     }
   }
 
+  @Test("a zone's fingerprint is set, shown and removed with its document")
+  func fingerprint() async throws {
+    try await TestService.run(site: Site()) { service async throws in
+      let level = #"{"id":"x","mean":-60.5,"deviation":3,"heard":0.9}"#
+      let fingerprint = #"{"learnedAt":"2026-12-01T10:00:00Z","looks":12.5,"levels":[\#(level)]}"#
+      let taught = #"{"observers":["x"],"fingerprint":\#(fingerprint)}"#
+      #expect(try await service.request("PUT", "/v1/zones/a", body: taught).status == 201)
+      #expect(service.backend.owner.site.zones.first?.fingerprint?.levels.first?.mean == -60.5)
+      let listed = try await service.request("GET", "/v1/zones").json["zones"].elements.first
+      #expect(listed?["fingerprint"]["looks"].number == 12.5)
+      #expect(try await service.request("PUT", "/v1/zones/a", body: #"{"observers":["x"]}"#).status == 200)
+      #expect(service.backend.owner.site.zones.first?.fingerprint == nil)
+      let wrong = taught.replacing("12.5", with: "-1")
+      #expect(try await service.request("PUT", "/v1/zones/a", body: wrong).status == 422)
+    }
+  }
+
   @Test("a zone with the observers of another one is made with the warning of `check`, and can be sent back")
   func sameObservers() async throws {
     try await TestService.run(site: Site()) { service async throws in

@@ -13,8 +13,8 @@ export function isOfSiteFile({ source, declaredBy }) {
 export const siteFileHint = "It is declared in the site file; change it there.";
 
 /** What the server takes of a room; what pages do not show stays as it is. */
-function documentOf({ id, name, floor, observers, adjacent, beacons, occupancy }) {
-  return { id, name, floor, observers, adjacent, beacons, occupancy };
+function documentOf({ id, name, floor, observers, adjacent, beacons, occupancy, fingerprint }) {
+  return { id, name, floor, observers, adjacent, beacons, occupancy, fingerprint };
 }
 
 /** Makes or replaces rooms and removes others, by their ids, in one request: all of it counts, or none. */
@@ -85,6 +85,8 @@ export function mergeRooms(room, into, zones) {
     ...into,
     observers: union(into.observers, room.observers),
     adjacent: union(into.adjacent, room.adjacent).filter((id) => id !== into.id),
+    // The levels of one part are not those of the whole.
+    fingerprint: undefined,
   };
   return replaceRooms(zones, without(zones.map((zone) => (zone.id === into.id ? merged : zone)), [room.id]));
 }
