@@ -6,7 +6,7 @@ import PharosTerminal
 /// The comparison of what a shadow decides with what the cluster decides.
 ///
 /// Two decisions are one if they are about the same subject, region and time and of the same kind. What is left is paired by all of
-/// these but the time, if that differs by at most ``tolerance``.
+/// these but the time, if that differs by at most two minutes.
 package struct ShadowReport: Sendable {
   /// A kind of difference.
   package enum Difference: String, CaseIterable, Sendable {
